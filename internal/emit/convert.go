@@ -7,10 +7,7 @@ import (
 
 // Narrower is what Narrow writes with.
 type Narrower struct {
-	Writer
-	Conv func(op string, x ll.Val, elem string) ll.Val
-	FCmp func(cond string, x, y ll.Val) ll.Val
-	Bits func(f32 ll.Val) ll.Val
+	*ll.Func
 	Fail func(format string, args ...any)
 
 	Odd   func(f64 ll.Val) ll.Val  // f32, rounded to odd
@@ -24,7 +21,7 @@ type Narrower struct {
 func (w *Narrower) Narrow(rnd ir.Rnd, x ll.Val, from, to ir.Type) ll.Val {
 	switch {
 	case from == ir.F64 && to == ir.F32 && rnd == ir.RN:
-		return w.Conv("fptrunc", x, "float")
+		return w.FPTrunc(x, "float")
 	case from == ir.F64 && to == ir.F32:
 		return w.Float(x)
 	case from == ir.F64:
@@ -32,12 +29,12 @@ func (w *Narrower) Narrow(rnd ir.Rnd, x ll.Val, from, to ir.Type) ll.Val {
 	case from == ir.BF16:
 		x = w.Widen(x)
 	case from == ir.F16:
-		x = w.Conv("fpext", x, "float")
+		x = w.FPExt(x, "float")
 	}
 	var r ll.Val
 	switch {
 	case to == ir.F16 && rnd == ir.RN:
-		return w.Conv("fptrunc", x, "half")
+		return w.FPTrunc(x, "half")
 	case to == ir.F16:
 		return w.Half(x)
 	case rnd == ir.RS:
@@ -49,7 +46,7 @@ func (w *Narrower) Narrow(rnd ir.Rnd, x ll.Val, from, to ir.Type) ll.Val {
 	}
 	if from == ir.F64 { // whose NaNs keep sign and payload at the upper end
 		b := w.Bits(x)
-		r = w.Sel(w.FCmp("uno", x, x), w.Conv("trunc", w.Op2("lshr", b, w.Const(b, 16)), "i16"), r)
+		r = w.Select(w.FCmp("uno", x, x), w.Trunc(w.LShr(b, b.Int(16)), "i16"), r)
 	}
 	return r
 }

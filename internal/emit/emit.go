@@ -1,7 +1,10 @@
 // Package emit is what the emitters (emit/warp for CPUs, emit/simt for GPUs) say alike of IR in LLVM's words.
 package emit
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
 
 // Format is a floating-point format as bits: the sign, the bits of infinity, of the least normal number, of the NaN that
 // arithmetic gives, of one.
@@ -46,4 +49,4 @@ func Tame(v *ir.Value) bool {
 }
 
 // Arith names the operations of two numbers.
-var Arith = map[ir.Op]string{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}
+var Arith = map[ir.Op]ll.Bin{ir.FAdd: "fadd", ir.FSub: "fsub", ir.FMul: "fmul", ir.FDiv: "fdiv", ir.FRcp: "fdiv"}

@@ -9,62 +9,6 @@ import (
 	"strings"
 )
 
-// Val is an operand: its type and its text.
-type Val struct {
-	T string
-	S string
-}
-
-// String is the operand with its type, as most instructions want it.
-func (v Val) String() string { return v.T + " " + v.S }
-
-// IsZero reports the zero Val, which is no operand.
-func (v Val) IsZero() bool { return v.T == "" }
-
-// Int is an integer constant of type t.
-func Int(t string, n int64) Val {
-	if t == "i1" {
-		if n != 0 {
-			return Val{t, "true"}
-		}
-		return Val{t, "false"}
-	}
-	return Val{t, strconv.FormatInt(n, 10)}
-}
-
-// Vec is the type of n lanes of t; one lane is t itself.
-func Vec(n int, t string) string {
-	if n == 1 {
-		return t
-	}
-	return "<" + strconv.Itoa(n) + " x " + t + ">"
-}
-
-// Splat is the constant vector of n lanes c; one lane is c itself.
-func Splat(n int, c Val) Val {
-	if n == 1 {
-		return c
-	}
-	if c.S == "0" || c.S == "false" || c.S == "zeroinitializer" {
-		return Val{Vec(n, c.T), "zeroinitializer"}
-	}
-	return Val{Vec(n, c.T), "splat (" + c.String() + ")"}
-}
-
-// ConstVec is a constant vector of integers.
-func ConstVec(t string, elems []int64) Val {
-	var b strings.Builder
-	b.WriteByte('<')
-	for i, e := range elems {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(Int(t, e).String())
-	}
-	b.WriteByte('>')
-	return Val{Vec(len(elems), t), b.String()}
-}
-
 // Module is a module being written.
 type Module struct {
 	decls map[string]string
@@ -133,31 +77,31 @@ func (f *Func) Do(format string, args ...any) {
 }
 
 // Op writes an instruction with a result of type t.
-func (f *Func) Op(t, format string, args ...any) Val {
+func (f *Func) Op(t Type, format string, args ...any) Val {
 	v := f.name(t)
 	f.text = append(f.text, "  "+v.S+" = "+fmt.Sprintf(format, args...)+f.dbg())
 	return v
 }
 
-func (f *Func) name(t string) Val {
+func (f *Func) name(t Type) Val {
 	f.n++
 	return Val{t, "%v" + strconv.Itoa(f.n)}
 }
 
 // Call calls a function by name, declaring it, and gives its result (none for void).
-func (f *Func) Call(ret, name string, args ...Val) Val {
+func (f *Func) Call(ret Type, name string, args ...Val) Val {
 	types := make([]string, len(args))
 	texts := make([]string, len(args))
 	for i, a := range args {
-		types[i], texts[i] = a.T, a.String()
+		types[i], texts[i] = string(a.T), a.String()
 	}
-	f.m.Declare(ret, name, types...)
+	f.m.Declare(string(ret), name, types...)
 	return f.CallKnown(ret, name, texts)
 }
 
 // CallKnown calls a function that is declared or defined elsewhere.
-func (f *Func) CallKnown(ret, name string, args []string) Val {
-	text := "call " + ret + " @" + name + "(" + strings.Join(args, ", ") + ")"
+func (f *Func) CallKnown(ret Type, name string, args []string) Val {
+	text := "call " + string(ret) + " @" + name + "(" + strings.Join(args, ", ") + ")"
 	if ret == "void" {
 		f.Do("%s", text)
 		return Val{}
@@ -166,22 +110,22 @@ func (f *Func) CallKnown(ret, name string, args []string) Val {
 }
 
 // Alloca reserves memory in the function's entry block.
-func (f *Func) Alloca(t string, align int) Val {
+func (f *Func) Alloca(t Type, align int) Val {
 	v := f.name("ptr")
 	f.allocs = append(f.allocs, fmt.Sprintf("  %s = alloca %s, align %d", v.S, t, align))
 	return v
 }
 
 // AllocaIn is Alloca in a target's own space of pointers: t is their type, "ptr addrspace(5)".
-func (f *Func) AllocaIn(t, elem string, align int) Val {
+func (f *Func) AllocaIn(t, elem Type, align int) Val {
 	v := f.name(t)
-	_, space, _ := strings.Cut(t, " ")
+	_, space, _ := strings.Cut(string(t), " ")
 	f.allocs = append(f.allocs, fmt.Sprintf("  %s = alloca %s, align %d, %s", v.S, elem, align, space))
 	return v
 }
 
 // EntryOp writes an instruction with a result of type t into the function's entry block, where it is computed once.
-func (f *Func) EntryOp(t, format string, args ...any) Val {
+func (f *Func) EntryOp(t Type, format string, args ...any) Val {
 	v := f.name(t)
 	f.allocs = append(f.allocs, "  "+v.S+" = "+fmt.Sprintf(format, args...))
 	return v
@@ -206,7 +150,10 @@ func (f *Func) Cur() string { return f.cur }
 func (f *Func) Br(label string) { f.Do("br label %%%s", label) }
 
 // CondBr branches on an i1.
-func (f *Func) CondBr(c Val, yes, no string) { f.Do("br %s, label %%%s, label %%%s", c, yes, no) }
+func (f *Func) CondBr(c Val, yes, no string) {
+	check(c.T == "i1", "a branch on %s", c.T)
+	f.Do("br %s, label %%%s, label %%%s", c, yes, no)
+}
 
 // Phi is a phi whose incoming values come later.
 type Phi struct {
@@ -218,16 +165,17 @@ type Phi struct {
 
 // Phi writes a phi of type t at this place. Without an incoming value it stands in a block that nothing leads to, such as one that
 // only a trap would; LLVM has no such phi.
-func (f *Func) Phi(t string) *Phi {
+func (f *Func) Phi(t Type) *Phi {
 	v := f.name(t)
-	f.text = append(f.text, "  "+v.S+" = freeze "+t+" poison")
+	f.text = append(f.text, "  "+v.S+" = freeze "+string(t)+" poison")
 	return &Phi{v, f, len(f.text) - 1, nil}
 }
 
 // Add adds an incoming value.
 func (p *Phi) Add(v Val, label string) {
+	check(v.T == p.T, "a phi of %s gets %s", p.T, v.T)
 	p.pair = append(p.pair, "["+v.S+", %"+label+"]")
-	p.f.text[p.at] = "  " + p.S + " = phi " + p.T + " " + strings.Join(p.pair, ", ")
+	p.f.text[p.at] = "  " + p.S + " = phi " + string(p.T) + " " + strings.Join(p.pair, ", ")
 }
 
 // String is the module's text.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kudzu/internal/devrt"
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -103,29 +104,32 @@ func (t amdgcn) head(e *emitter) string {
 	return fmt.Sprintf("amdgpu_kernel void @%s(%s)", quote(e.m.Kernel), strings.Join(args, ", "))
 }
 
+// argument points to a kernel's parameters.
+var argument = ll.Val{T: ll.PtrTo(4), S: "%p"}
+
 func (t amdgcn) param(e *emitter, off int, ty ir.Type) ll.Val {
 	bytes := max(ty.Bits()/8, 1)
 	if off < 0 || off+bytes > e.m.ParamBytes {
-		return constant(ty, 0)
+		return emit.Const(ty, 0)
 	}
 	align := 16
 	for off%align != 0 {
 		align /= 2
 	}
-	p := e.o.Op("ptr addrspace(4)", "getelementptr i8, ptr addrspace(4) %%p, i64 %d", off)
-	return e.o.Op(typ(ty), "load %s, %s, align %d, !invariant.load !0", typ(ty), p, align)
+	p := e.Offset(argument, int64(off))
+	return e.LoadAs(typ(ty), p, ll.Access{Align: align, Meta: invariant})
 }
 
 func (t amdgcn) paramAddr(e *emitter, off int) ll.Val {
-	p := e.o.Op("i64", "ptrtoint ptr addrspace(4) %%p to i64")
-	return e.op2("add", p, ll.Int("i64", int64(off)))
+	p := e.PtrToInt(argument)
+	return e.Add(p, ll.Int("i64", int64(off)))
 }
 
 // variable is a symbol that is bound when the code is loaded.
 func (t amdgcn) variable(e *emitter, in *ir.Inst) ll.Val {
 	name := e.g.declare(in.Sym, "external addrspace(1) global [1 x i8], align 1")
-	p := e.o.Op("i64", "ptrtoint ptr addrspace(1) %s to i64", name)
-	return e.op2("add", p, ll.Int("i64", in.Off))
+	p := e.PtrToInt(ll.Val{T: ll.PtrTo(1), S: name})
+	return e.Add(p, ll.Int("i64", in.Off))
 }
 
 func (t amdgcn) prologue(e *emitter) { e.prologue() }
@@ -140,7 +144,7 @@ func (t amdgcn) crosses(in *ir.Inst) bool {
 func (t amdgcn) exit(e *emitter) { e.fail("exit inside of a function that is called") }
 
 func (t amdgcn) frame(e *emitter, bytes, align int) ll.Val {
-	return e.o.AllocaIn("ptr addrspace(5)", fmt.Sprintf("[%d x i8]", bytes), align)
+	return e.AllocaIn("ptr addrspace(5)", ll.Array(bytes, "i8"), align)
 }
 
 // trailer names the version of code objects.
@@ -186,32 +190,32 @@ func fillAMDGCN() {
 // hidden reads the runtime's own arguments, which follow the kernel's: block counts as words from 0, block sizes as halves from 12
 // (code objects of version 5 and later); earlier versions have them in the dispatch packet. Both lie on a multiple of 8, so that an argument
 // of 8 bytes that is the kernel's last is the 8 bytes before.
-func (e *emitter) hidden(t string, off int) ll.Val {
-	p := e.o.Call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
-	q := e.o.Op("ptr addrspace(4)", "getelementptr i8, %s, i64 %d", p, off)
-	return e.o.Op(t, "load %s, %s, align %d, !invariant.load !0", t, q, bitsOf(t)/8)
+func (e *emitter) hidden(t ll.Type, off int) ll.Val {
+	p := e.Call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
+	q := e.Offset(p, int64(off))
+	return e.LoadAs(t, q, ll.Access{Align: t.Bits() / 8, Meta: invariant})
 }
 
-func (e *emitter) dispatch(t string, off int) ll.Val {
-	p := e.o.Call("ptr addrspace(4)", "llvm.amdgcn.dispatch.ptr")
-	q := e.o.Op("ptr addrspace(4)", "getelementptr i8, %s, i64 %d", p, off)
-	return e.o.Op(t, "load %s, %s, align %d, !invariant.load !0", t, q, bitsOf(t)/8)
+func (e *emitter) dispatch(t ll.Type, off int) ll.Val {
+	p := e.Call("ptr addrspace(4)", "llvm.amdgcn.dispatch.ptr")
+	q := e.Offset(p, int64(off))
+	return e.LoadAs(t, q, ll.Access{Align: t.Bits() / 8, Meta: invariant})
 }
 
 // ntid is a dimension of the block, nctaid of the grid.
 func (e *emitter) ntid(d int) ll.Val {
 	if e.alone {
-		return e.conv("trunc", e.op2("and", e.op2("lshr", e.blockSize(), ll.Int("i64", int64(16*d))), ll.Int("i64", 0xffff)), "i32")
+		return e.Trunc(e.And(e.LShr(e.blockSize(), ll.Int("i64", int64(16*d))), ll.Int("i64", 0xffff)), "i32")
 	}
 	if e.cfg.CodeObject != 0 && e.cfg.CodeObject < 5 {
-		return e.conv("zext", e.dispatch("i16", 4+2*d), "i32")
+		return e.ZExt(e.dispatch("i16", 4+2*d), "i32")
 	}
-	return e.conv("zext", e.hidden("i16", 12+2*d), "i32")
+	return e.ZExt(e.hidden("i16", 12+2*d), "i32")
 }
 
 func (e *emitter) nctaid(d int) ll.Val {
 	if e.cfg.CodeObject != 0 && e.cfg.CodeObject < 5 {
-		return e.op2("udiv", e.dispatch("i32", 12+4*d), e.conv("zext", e.dispatch("i16", 4+2*d), "i32"))
+		return e.UDiv(e.dispatch("i32", 12+4*d), e.ZExt(e.dispatch("i16", 4+2*d), "i32"))
 	}
 	return e.hidden("i32", 4*d)
 }
@@ -225,28 +229,28 @@ func (e *emitter) tid(d int) ll.Val {
 
 // workitem is the machine's own number of a lane in its block.
 func (e *emitter) workitem(d int) ll.Val {
-	return e.o.Call("i32", "llvm.amdgcn.workitem.id."+"xyz"[d:d+1])
+	return e.Call("i32", "llvm.amdgcn.workitem.id."+"xyz"[d:d+1])
 }
 
 // linearID is the thread's number in its block.
 func (e *emitter) linearID() ll.Val {
 	if e.alone {
 		x := e.workitem(0)
-		warp := e.op2("lshr", x, ll.Int("i32", 6))
-		return e.op2("or", e.op2("shl", warp, ll.Int("i32", 5)), e.op2("and", x, ll.Int("i32", 31)))
+		warp := e.LShr(x, ll.Int("i32", 6))
+		return e.Or(e.Shl(warp, ll.Int("i32", 5)), e.And(x, ll.Int("i32", 31)))
 	}
-	row := e.op2("add", e.op2("mul", e.tid(2), e.ntid(1)), e.tid(1))
-	return e.op2("add", e.op2("mul", row, e.ntid(0)), e.tid(0))
+	row := e.Add(e.Mul(e.tid(2), e.ntid(1)), e.tid(1))
+	return e.Add(e.Mul(row, e.ntid(0)), e.tid(0))
 }
 
 // laneInWave is the lane's number among all of its wave.
 func (e *emitter) laneInWave() ll.Val {
 	ones, zero := ll.Int("i32", -1), ll.Int("i32", 0)
-	lo := e.o.Call("i32", "llvm.amdgcn.mbcnt.lo", ones, zero)
+	lo := e.Call("i32", "llvm.amdgcn.mbcnt.lo", ones, zero)
 	if e.wave() == 32 {
 		return lo
 	}
-	return e.o.Call("i32", "llvm.amdgcn.mbcnt.hi", ones, lo)
+	return e.Call("i32", "llvm.amdgcn.mbcnt.hi", ones, lo)
 }
 
 func (e *emitter) wave() int { return e.t.(amdgcn).wave }
@@ -257,12 +261,12 @@ func (e *emitter) lane() ll.Val {
 	if e.wave() == 32 {
 		return l
 	}
-	return e.op2("and", l, ll.Int("i32", 31))
+	return e.And(l, ll.Int("i32", 31))
 }
 
 func gcnSReg(e *emitter, in *ir.Inst) {
-	bit := func() ll.Val { return e.op2("shl", ll.Int("i32", 1), e.lane()) }
-	below := func() ll.Val { return e.op2("sub", bit(), ll.Int("i32", 1)) }
+	bit := func() ll.Val { return e.Shl(ll.Int("i32", 1), e.lane()) }
+	below := func() ll.Val { return e.Sub(bit(), ll.Int("i32", 1)) }
 	var x ll.Val
 	switch s := in.Sreg; s {
 	case ir.TidX, ir.TidY, ir.TidZ:
@@ -270,9 +274,9 @@ func gcnSReg(e *emitter, in *ir.Inst) {
 	case ir.NtidX, ir.NtidY, ir.NtidZ:
 		x = e.ntid(int(s - ir.NtidX))
 	case ir.CtaidX, ir.CtaidY, ir.CtaidZ:
-		x = e.o.Call("i32", "llvm.amdgcn.workgroup.id."+"xyz"[s-ir.CtaidX:s-ir.CtaidX+1])
+		x = e.Call("i32", "llvm.amdgcn.workgroup.id."+"xyz"[s-ir.CtaidX:s-ir.CtaidX+1])
 	case ir.ClusterIDX, ir.ClusterIDY, ir.ClusterIDZ: // a cluster is one block
-		x = e.o.Call("i32", "llvm.amdgcn.workgroup.id."+"xyz"[s-ir.ClusterIDX:s-ir.ClusterIDX+1])
+		x = e.Call("i32", "llvm.amdgcn.workgroup.id."+"xyz"[s-ir.ClusterIDX:s-ir.ClusterIDX+1])
 	case ir.NctaidX, ir.NctaidY, ir.NctaidZ:
 		x = e.nctaid(int(s - ir.NctaidX))
 	case ir.NClusterIDX, ir.NClusterIDY, ir.NClusterIDZ:
@@ -280,20 +284,20 @@ func gcnSReg(e *emitter, in *ir.Inst) {
 	case ir.LaneID:
 		x = e.lane()
 	case ir.WarpID:
-		x = e.op2("lshr", e.linearID(), ll.Int("i32", 5))
+		x = e.LShr(e.linearID(), ll.Int("i32", 5))
 	case ir.NWarpID:
-		n := e.op2("mul", e.op2("mul", e.ntid(0), e.ntid(1)), e.ntid(2))
-		x = e.op2("lshr", e.op2("add", n, ll.Int("i32", 31)), ll.Int("i32", 5))
+		n := e.Mul(e.Mul(e.ntid(0), e.ntid(1)), e.ntid(2))
+		x = e.LShr(e.Add(n, ll.Int("i32", 31)), ll.Int("i32", 5))
 	case ir.LanemaskEQ:
 		x = bit()
 	case ir.LanemaskLT:
 		x = below()
 	case ir.LanemaskLE:
-		x = e.op2("or", bit(), below())
+		x = e.Or(bit(), below())
 	case ir.LanemaskGE:
-		x = e.not(below())
+		x = e.Not(below())
 	case ir.LanemaskGT:
-		x = e.not(e.op2("or", bit(), below()))
+		x = e.Not(e.Or(bit(), below()))
 	case ir.EnvReg1, ir.EnvReg2: // halves of the last of the kernel's own arguments, or of the one before the block's size; functions find them, too
 		at := -8
 		if e.alone {
@@ -301,9 +305,9 @@ func gcnSReg(e *emitter, in *ir.Inst) {
 		}
 		w := e.hidden("i64", at)
 		if s == ir.EnvReg1 {
-			w = e.op2("lshr", w, ll.Int("i64", 32))
+			w = e.LShr(w, ll.Int("i64", 32))
 		}
-		x = e.conv("trunc", w, "i32")
+		x = e.Trunc(w, "i32")
 	case ir.SMID, ir.ClusterCtaIDX, ir.ClusterCtaIDY, ir.ClusterCtaIDZ, ir.ClusterCtaRank, ir.IsExplicitCluster, ir.GridID:
 		x = ll.Int("i32", 0)
 	case ir.NSMID, ir.ClusterNctaIDX, ir.ClusterNctaIDY, ir.ClusterNctaIDZ, ir.ClusterNctaRank:
@@ -316,16 +320,16 @@ func gcnSReg(e *emitter, in *ir.Inst) {
 
 // gcnIsSpace asks which aperture a generic address lies in.
 func gcnIsSpace(e *emitter, in *ir.Inst) {
-	p := e.o.Op("ptr", "inttoptr %s to ptr", e.val(in.Args[0]))
-	shared := func() ll.Val { return e.o.Call("i1", "llvm.amdgcn.is.shared", p) }
-	private := func() ll.Val { return e.o.Call("i1", "llvm.amdgcn.is.private", p) }
+	p := e.IntToPtr(e.val(in.Args[0]), "ptr")
+	shared := func() ll.Val { return e.Call("i1", "llvm.amdgcn.is.shared", p) }
+	private := func() ll.Val { return e.Call("i1", "llvm.amdgcn.is.private", p) }
 	switch in.Space {
 	case ir.Shared:
 		e.result(in, shared())
 	case ir.Local:
 		e.result(in, private())
 	case ir.Global:
-		e.result(in, e.not(e.op2("or", shared(), private())))
+		e.result(in, e.Not(e.Or(shared(), private())))
 	default: // constants and parameters are global memory
 		e.result(in, ll.Int("i1", 0))
 	}
@@ -335,7 +339,7 @@ func gcnIsSpace(e *emitter, in *ir.Inst) {
 // millisecond would wait for ever: there it is the constant counter as cycles of 2 GHz.
 func gcnClock(e *emitter, in *ir.Inst) {
 	steady := func(unit int64) ll.Val {
-		return e.op2("mul", e.o.Call("i64", "llvm.readsteadycounter"), ll.Int("i64", unit))
+		return e.Mul(e.Call("i64", "llvm.readsteadycounter"), ll.Int("i64", unit))
 	}
 	var x ll.Val
 	switch in.Sreg {
@@ -345,13 +349,13 @@ func gcnClock(e *emitter, in *ir.Inst) {
 		if e.t.(amdgcn).major == 11 {
 			x = steady(20)
 		} else {
-			x = e.o.Call("i64", "llvm.readcyclecounter")
+			x = e.Call("i64", "llvm.readcyclecounter")
 		}
 	}
 	if in.Sreg == ir.ClockHi || in.Sreg == ir.GlobalTimerHi {
-		x = e.op2("lshr", x, ll.Int("i64", 32))
+		x = e.LShr(x, ll.Int("i64", 32))
 	}
-	e.result(in, e.toBits(x, in.Results[0].Type.Bits()))
+	e.result(in, e.Resize(x, in.Results[0].Type.Bits()))
 }
 
 // gcnCallRt: vprintf, malloc, free and __assertfail are functions of the module by now (devrt).
@@ -364,7 +368,7 @@ func gcnCallRt(e *emitter, in *ir.Inst) {
 
 // sleep lets other waves run for some 64 cycles.
 func (e *emitter) sleep() {
-	e.o.Do("call void @llvm.amdgcn.s.sleep(i32 1)")
+	e.Do("call void @llvm.amdgcn.s.sleep(i32 1)")
 	e.mod.Declare("void", "llvm.amdgcn.s.sleep", "i32 immarg")
 }
 
@@ -376,32 +380,32 @@ func gcnSwitch(e *emitter, in *ir.Inst) {
 		emitSwitch(e, in)
 		return
 	}
-	e.switchOn(in, e.o.Op("i32", `call i32 asm "", "=v,0"(%s)`, e.val(v)))
+	e.switchOn(in, e.Op("i32", `call i32 asm "", "=v,0"(%s)`, e.val(v)))
 }
 
 // gcnTrap leaves word in the mailbox and ends the wave. The machine's own trap would have ROCm end the process.
 func gcnTrap(e *emitter, in *ir.Inst) {
-	e.o.Do("store atomic i32 1, %s syncscope(\"agent\") monotonic, align 4", e.mailbox(devrt.TrappedAt))
-	e.o.Do("fence release")
+	e.StoreAs(ll.Int("i32", 1), e.mailbox(devrt.TrappedAt), ll.Access{Align: 4, Order: `syncscope("agent") monotonic`})
+	e.Fence("release")
 	e.end()
 }
 
 // mailbox is the address of a word of the mailbox.
 func (e *emitter) mailbox(off int) ll.Val {
 	name := e.g.declare(devrt.Mailbox, "external addrspace(1) global [1 x i8], align 1")
-	return e.o.Op("ptr addrspace(1)", "getelementptr i8, ptr addrspace(1) %s, i64 %d", name, off)
+	return e.Offset(ll.Val{T: ll.PtrTo(1), S: name}, int64(off))
 }
 
 // end ends all lanes of the wave.
 func (e *emitter) end() {
-	e.o.Call("void", "llvm.amdgcn.endpgm")
-	e.o.Do("unreachable")
+	e.Call("void", "llvm.amdgcn.endpgm")
+	e.Unreachable()
 }
 
 // gcnCallInd compares the number of a function with those that the pointer may stand for.
 func gcnCallInd(e *emitter, in *ir.Inst) {
 	id := e.val(in.Args[0])
-	done := e.o.NewLabel("called")
+	done := e.NewLabel("called")
 	var phis []*ll.Phi
 	type way struct {
 		label string
@@ -413,22 +417,22 @@ func gcnCallInd(e *emitter, in *ir.Inst) {
 		if alias, of, ok := strings.Cut(n, "="); ok {
 			n, f = alias, of
 		}
-		yes, no := e.o.NewLabel("call"), e.o.NewLabel("next")
-		e.o.CondBr(e.cmp("eq", id, ll.Int("i64", int64(functionID(n)))), yes, no)
-		e.o.Label(yes)
+		yes, no := e.NewLabel("call"), e.NewLabel("next")
+		e.CondBr(e.ICmp("eq", id, ll.Int("i64", int64(functionID(n)))), yes, no)
+		e.Label(yes)
 		e.returned(in, "@"+e.symbol(f), in.Args[1:])
-		w := way{label: e.o.Cur()}
+		w := way{label: e.Cur()}
 		for _, r := range in.Results {
 			w.vals = append(w.vals, e.vals[r])
 		}
 		waysIn = append(waysIn, w)
-		e.o.Br(done)
-		e.o.Label(no)
+		e.Br(done)
+		e.Label(no)
 	}
 	gcnTrap(e, in) // a pointer to no function
-	e.o.Label(done)
+	e.Label(done)
 	for i, r := range in.Results {
-		p := e.o.Phi(typ(r.Type))
+		p := e.Phi(typ(r.Type))
 		for _, w := range waysIn {
 			p.Add(w.vals[i], w.label)
 		}

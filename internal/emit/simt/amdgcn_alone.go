@@ -124,14 +124,14 @@ func (e *emitter) blockSize() ll.Val { return e.hidden("i64", -8) }
 
 // leaving ends the lanes that are no threads.
 func (e *emitter) leaving() {
-	threads := e.op2("mul", e.op2("mul", e.ntid(0), e.ntid(1)), e.ntid(2))
-	upper := e.cmp("ne", e.op2("and", e.workitem(0), ll.Int("i32", 32)), ll.Int("i32", 0))
-	gone := e.op2("or", upper, e.cmp("uge", e.linearID(), threads))
-	out, here := e.o.NewLabel("gone"), e.o.NewLabel("here")
-	e.o.CondBr(gone, out, here)
-	e.o.Label(out)
-	e.o.Do("ret void")
-	e.o.Label(here)
+	threads := e.Mul(e.Mul(e.ntid(0), e.ntid(1)), e.ntid(2))
+	upper := e.ICmp("ne", e.And(e.workitem(0), ll.Int("i32", 32)), ll.Int("i32", 0))
+	gone := e.Or(upper, e.ICmp("uge", e.linearID(), threads))
+	out, here := e.NewLabel("gone"), e.NewLabel("here")
+	e.CondBr(gone, out, here)
+	e.Label(out)
+	e.Ret(ll.Val{})
+	e.Label(here)
 }
 
 // aloneTid is a thread's place from its number.
@@ -139,9 +139,9 @@ func (e *emitter) aloneTid(d int) ll.Val {
 	n := e.linearID()
 	switch d {
 	case 0:
-		return e.op2("urem", n, e.ntid(0))
+		return e.URem(n, e.ntid(0))
 	case 1:
-		return e.op2("urem", e.op2("udiv", n, e.ntid(0)), e.ntid(1))
+		return e.URem(e.UDiv(n, e.ntid(0)), e.ntid(1))
 	}
-	return e.op2("udiv", n, e.op2("mul", e.ntid(0), e.ntid(1)))
+	return e.UDiv(n, e.Mul(e.ntid(0), e.ntid(1)))
 }

@@ -1,6 +1,8 @@
 package simt
 
 import (
+	"fmt"
+
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -73,9 +75,9 @@ func (e *emitter) inShared(in *ir.Inst) bool {
 
 // barrier is all threads of the block, with their memory.
 func (e *emitter) barrier() {
-	e.o.Do(`fence syncscope("workgroup") release`)
-	e.o.Call("void", "llvm.amdgcn.s.barrier")
-	e.o.Do(`fence syncscope("workgroup") acquire`)
+	e.Fence(`syncscope("workgroup") release`)
+	e.Call("void", "llvm.amdgcn.s.barrier")
+	e.Fence(`syncscope("workgroup") acquire`)
 }
 
 func gcnBar(e *emitter, in *ir.Inst) {
@@ -93,9 +95,9 @@ func gcnBar(e *emitter, in *ir.Inst) {
 func (e *emitter) holding(in *ir.Inst) ll.Val {
 	p := e.val(in.Args[2])
 	if in.BarKind == ir.BarRedAnd {
-		p = e.not(p)
+		p = e.Not(p)
 	}
-	return e.intr("ctpop", e.ballot(p))
+	return e.Intr("ctpop", e.ballot(p))
 }
 
 // reduced is a reduction's result from what holding came to in all warps.
@@ -104,9 +106,9 @@ func (e *emitter) reduced(in *ir.Inst, total ll.Val) {
 	case ir.BarRedPopc:
 		e.result(in, total)
 	case ir.BarRedAnd:
-		e.result(in, e.cmp("eq", total, ll.Int("i32", 0)))
+		e.result(in, e.ICmp("eq", total, ll.Int("i32", 0)))
 	case ir.BarRedOr:
-		e.result(in, e.cmp("ne", total, ll.Int("i32", 0)))
+		e.result(in, e.ICmp("ne", total, ll.Int("i32", 0)))
 	default:
 		panic("BUG: barrier " + in.BarKind.String() + " has no result")
 	}
@@ -114,7 +116,7 @@ func (e *emitter) reduced(in *ir.Inst, total ll.Val) {
 
 // first is the first of the warp's lanes that are here.
 func (e *emitter) first() ll.Val {
-	return e.cmp("eq", e.lane(), e.o.Call("i32", "llvm.cttz.i32", e.active(), ll.Int("i1", 0)))
+	return e.ICmp("eq", e.lane(), e.Call("i32", "llvm.cttz.i32", e.active(), ll.Int("i1", 0)))
 }
 
 func isReduction(k ir.BarKind) bool {
@@ -127,24 +129,24 @@ func (e *emitter) sharedBarrier(in *ir.Inst) {
 		panic("BUG: a counted barrier where warps share waves")
 	}
 	i32 := func(n int64) ll.Val { return ll.Int("i32", n) }
-	at := e.o.Op("ptr addrspace(3)", "getelementptr i32, ptr addrspace(3) %s, %s", e.barrierWords(), e.op2("and", e.val(in.Args[0]), i32(15)))
+	at := e.GEP("i32", e.barrierWords(), e.And(e.val(in.Args[0]), i32(15)))
 	came := e.arrive(at, e.expected(in), e.holds(in))
 	if in.BarKind == ir.BarArrive {
 		return
 	}
-	look, out, sleep := e.o.NewLabel("bar.look"), e.o.NewLabel("bar.out"), e.o.NewLabel("bar.sleep")
-	e.o.Br(look)
-	e.o.Label(look)
-	now := e.o.Op("i32", `load atomic i32, %s syncscope("workgroup") monotonic, align 4`, at)
-	now = e.o.Call("i32", "llvm.amdgcn.readfirstlane.i32", now) // the warp goes on as one
-	e.o.CondBr(e.cmp("ne", e.op2("lshr", e.op2("xor", now, came), i32(barPhase)), i32(0)), out, sleep)
-	e.o.Label(sleep)
+	look, out, sleep := e.NewLabel("bar.look"), e.NewLabel("bar.out"), e.NewLabel("bar.sleep")
+	e.Br(look)
+	e.Label(look)
+	now := e.LoadAs("i32", at, counter)
+	now = e.Call("i32", "llvm.amdgcn.readfirstlane.i32", now) // the warp goes on as one
+	e.CondBr(e.ICmp("ne", e.LShr(e.Xor(now, came), i32(barPhase)), i32(0)), out, sleep)
+	e.Label(sleep)
 	e.sleep()
-	e.o.Br(look)
-	e.o.Label(out)
-	e.o.Do(`fence syncscope("workgroup") acquire`)
+	e.Br(look)
+	e.Label(out)
+	e.Fence(`syncscope("workgroup") acquire`)
 	if isReduction(in.BarKind) {
-		e.reduced(in, e.op2("and", e.op2("lshr", now, i32(barLast)), i32(barThreads)))
+		e.reduced(in, e.And(e.LShr(now, i32(barLast)), i32(barThreads)))
 	}
 }
 
@@ -158,71 +160,75 @@ func (e *emitter) holds(in *ir.Inst) ll.Val {
 // expected is how many warps a barrier waits for. More than a block can have wait for all that it can have.
 func (e *emitter) expected(in *ir.Inst) ll.Val {
 	warps := func(threads ll.Val) ll.Val {
-		return e.op2("lshr", e.op2("add", threads, ll.Int("i32", 31)), ll.Int("i32", 5))
+		return e.LShr(e.Add(threads, ll.Int("i32", 31)), ll.Int("i32", 5))
 	}
-	all := func() ll.Val { return warps(e.op2("mul", e.op2("mul", e.ntid(0), e.ntid(1)), e.ntid(2))) }
+	all := func() ll.Val { return warps(e.Mul(e.Mul(e.ntid(0), e.ntid(1)), e.ntid(2))) }
 	if in.Args[1].Const && in.Args[1].Bits == 0 {
 		return all()
 	}
-	n := e.o.Call("i32", "llvm.umin.i32", e.val(in.Args[1]), ll.Int("i32", 1024))
+	n := e.Call("i32", "llvm.umin.i32", e.val(in.Args[1]), ll.Int("i32", 1024))
 	if in.Args[1].Const {
 		return warps(n)
 	}
-	return e.sel(e.cmp("eq", n, ll.Int("i32", 0)), all(), warps(n))
+	return e.Select(e.ICmp("eq", n, ll.Int("i32", 0)), all(), warps(n))
 }
 
 // arrive counts the warp in, by one of its lanes, and gives the word as it was then.
 func (e *emitter) arrive(at, expected, holds ll.Val) ll.Val {
 	i32 := func(n int64) ll.Val { return ll.Int("i32", n) }
-	e.o.Do(`fence syncscope("workgroup") release`)
-	lead, try, in, joined := e.o.NewLabel("bar.lead"), e.o.NewLabel("bar.try"), e.o.NewLabel("bar.in"), e.o.NewLabel("bar.joined")
+	e.Fence(`syncscope("workgroup") release`)
+	lead, try, in, joined := e.NewLabel("bar.lead"), e.NewLabel("bar.try"), e.NewLabel("bar.in"), e.NewLabel("bar.joined")
 	one := e.first()
-	pre := e.o.Cur()
-	e.o.CondBr(one, lead, joined)
-	e.o.Label(lead)
-	seen := e.o.Op("i32", `load atomic i32, %s syncscope("workgroup") monotonic, align 4`, at)
-	e.o.Br(try)
-	e.o.Label(try)
-	old := e.o.Phi("i32")
+	pre := e.Cur()
+	e.CondBr(one, lead, joined)
+	e.Label(lead)
+	seen := e.LoadAs("i32", at, counter)
+	e.Br(try)
+	e.Label(try)
+	old := e.Phi("i32")
 	old.Add(seen, lead)
-	full := e.cmp("uge", e.op2("add", e.op2("and", old.Val, i32(barWarps)), i32(1)), expected)
-	held := e.op2("add", e.op2("and", e.op2("lshr", old.Val, i32(barHolds)), i32(barThreads)), holds)
-	phase := e.op2("shl", e.op2("add", e.op2("lshr", old.Val, i32(barPhase)), i32(1)), i32(barPhase))
-	over := e.op2("or", phase, e.op2("shl", held, i32(barLast)))
-	more := e.op2("add", e.op2("add", old.Val, i32(1)), e.op2("shl", holds, i32(barHolds)))
-	r := e.o.Op("{ i32, i1 }", `cmpxchg %s, %s, %s syncscope("workgroup") monotonic monotonic, align 4`, at, old.Val, e.sel(full, over, more))
-	found, done := e.o.Op("i32", "extractvalue %s, 0", r), e.o.Op("i1", "extractvalue %s, 1", r)
+	full := e.ICmp("uge", e.Add(e.And(old.Val, i32(barWarps)), i32(1)), expected)
+	held := e.Add(e.And(e.LShr(old.Val, i32(barHolds)), i32(barThreads)), holds)
+	phase := e.Shl(e.Add(e.LShr(old.Val, i32(barPhase)), i32(1)), i32(barPhase))
+	over := e.Or(phase, e.Shl(held, i32(barLast)))
+	more := e.Add(e.Add(old.Val, i32(1)), e.Shl(holds, i32(barHolds)))
+	r := e.CmpXchg(at, old.Val, e.Select(full, over, more), counter.Order+" monotonic", 4)
+	found, done := e.ExtractValue(r, 0), e.ExtractValue(r, 1)
 	old.Add(found, try)
-	e.o.CondBr(done, in, try)
-	e.o.Label(in)
-	e.o.Br(joined)
-	e.o.Label(joined)
-	came := e.o.Phi("i32")
+	e.CondBr(done, in, try)
+	e.Label(in)
+	e.Br(joined)
+	e.Label(joined)
+	came := e.Phi("i32")
 	came.Add(i32(0), pre)
 	came.Add(old.Val, in)
-	return e.o.Call("i32", "llvm.amdgcn.readfirstlane.i32", came.Val) // the first lane is the one that counted
+	return e.Call("i32", "llvm.amdgcn.readfirstlane.i32", came.Val) // the first lane is the one that counted
 }
 
-func (e *emitter) barrierWords() string {
-	return e.g.declare(e.m.Kernel+".barriers", "internal addrspace(3) global [16 x i32] undef, align 4")
+// counter is how the numbers that barriers keep in shared memory are accessed.
+var counter = ll.Access{Align: 4, Order: `syncscope("workgroup") monotonic`}
+
+// sharedCounter is a variable of the kernel's own in shared memory.
+func (e *emitter) sharedCounter(name string, t ll.Type) ll.Val {
+	return ll.Val{T: ll.PtrTo(3), S: e.g.declare(e.m.Kernel+name, fmt.Sprintf("internal addrspace(3) global %s undef, align 4", t))}
 }
+
+func (e *emitter) barrierWords() ll.Val { return e.sharedCounter(".barriers", "[16 x i32]") }
 
 // reducingBarrier counts in shared memory. The counter is zero at the kernel's start (prologue) and again behind each use.
 func (e *emitter) reducingBarrier(in *ir.Inst) {
-	name := e.barrierCount()
-	n := e.sel(e.first(), e.holding(in), ll.Int("i32", 0))
-	e.o.Op("i32", `atomicrmw add ptr addrspace(3) %s, %s syncscope("workgroup") monotonic, align 4`, name, n)
+	count := e.barrierCount()
+	n := e.Select(e.first(), e.holding(in), ll.Int("i32", 0))
+	e.RMW("add", count, n, counter.Order, 4)
 	e.barrier()
-	total := e.o.Op("i32", `load atomic i32, ptr addrspace(3) %s syncscope("workgroup") monotonic, align 4`, name)
+	total := e.LoadAs("i32", count, counter)
 	e.barrier()
-	e.o.Do(`store atomic i32 0, ptr addrspace(3) %s syncscope("workgroup") monotonic, align 4`, name)
+	e.StoreAs(ll.Int("i32", 0), count, counter)
 	e.barrier()
 	e.reduced(in, total)
 }
 
-func (e *emitter) barrierCount() string {
-	return e.g.declare(e.m.Kernel+".count", "internal addrspace(3) global i32 undef, align 4")
-}
+func (e *emitter) barrierCount() ll.Val { return e.sharedCounter(".count", "i32") }
 
 // prologue clears what the kernel's barriers have in shared memory.
 func (e *emitter) prologue() {
@@ -239,10 +245,10 @@ func (e *emitter) prologue() {
 		}
 	})
 	if count {
-		e.o.Do(`store atomic i32 0, ptr addrspace(3) %s syncscope("workgroup") monotonic, align 4`, e.barrierCount())
+		e.StoreAs(ll.Int("i32", 0), e.barrierCount(), counter)
 	}
 	if words { // lane by lane: a block of fewer threads than barriers has all lanes write all
-		e.o.Do("store [16 x i32] zeroinitializer, ptr addrspace(3) %s, align 4", e.barrierWords())
+		e.Store(ll.Zero("[16 x i32]"), e.barrierWords(), 4)
 	}
 	if count || words {
 		e.barrier()

@@ -19,7 +19,7 @@ func (t amdgcn) dots() (told, alike bool) {
 
 // dot calls one of the instructions; they wrap without their last operand.
 func (e *emitter) dot(name string, a, b, c ll.Val) ll.Val {
-	return e.o.Call("i32", "llvm.amdgcn."+name, a, b, c, ll.Int("i1", 0))
+	return e.Call("i32", "llvm.amdgcn."+name, a, b, c, ll.Int("i1", 0))
 }
 
 const bothSigned = ir.DotSignedA | ir.DotSignedB
@@ -29,7 +29,7 @@ func (e *emitter) dp4a(signs ir.Dot, a, b, c ll.Val) (ll.Val, bool) {
 	told, alike := e.t.(amdgcn).dots()
 	switch {
 	case told:
-		return e.o.Call("i32", "llvm.amdgcn.sudot4", ll.Int("i1", int64(signs&1)), a, ll.Int("i1", int64(signs>>1)), b, c, ll.Int("i1", 0)), true
+		return e.Call("i32", "llvm.amdgcn.sudot4", ll.Int("i1", int64(signs&1)), a, ll.Int("i1", int64(signs>>1)), b, c, ll.Int("i1", 0)), true
 	case alike && signs == bothSigned:
 		return e.dot("sdot4", a, b, c), true
 	case alike && signs == 0:
@@ -38,9 +38,9 @@ func (e *emitter) dp4a(signs ir.Dot, a, b, c ll.Val) (ll.Val, bool) {
 		if signs == ir.DotSignedA {
 			a, b = b, a
 		}
-		tops := e.op2("and", e.op2("lshr", a, k(a, 7)), k(a, 0x01010101))
-		more := e.op2("shl", e.dot("sdot4", tops, b, k(b, 0)), k(b, 8))
-		return e.dot("sdot4", a, b, e.op2("add", c, more)), true
+		tops := e.And(e.LShr(a, a.Int(7)), a.Int(0x01010101))
+		more := e.Shl(e.dot("sdot4", tops, b, b.Int(0)), b.Int(8))
+		return e.dot("sdot4", a, b, e.Add(c, more)), true
 	}
 	return ll.Val{}, false
 }
@@ -63,18 +63,18 @@ func gcnDp2a(e *emitter, in *ir.Inst) {
 		return
 	}
 	a := e.operands(in)
-	b := e.cast(a[1], "<4 x i8>")
-	pick := "<2 x i32> <i32 0, i32 1>"
+	b := e.Bitcast(a[1], "<4 x i8>")
+	pick := []int{0, 1}
 	if in.Dot&ir.DotHigh != 0 {
-		pick = "<2 x i32> <i32 2, i32 3>"
+		pick = []int{2, 3}
 	}
-	ext, name := "zext", "sdot2"
+	ext, name := ll.Conv("zext"), "sdot2"
 	switch signs {
 	case bothSigned:
 		ext = "sext"
 	case 0:
 		name = "udot2"
 	}
-	two := e.o.Op("<2 x i8>", "shufflevector %s, <4 x i8> poison, %s", b, pick)
-	e.result(in, e.dot(name, e.cast(a[0], "<2 x i16>"), e.conv(ext, two, "i16"), a[2]))
+	two := e.Shuffle(b, ll.Poison(b.T), pick)
+	e.result(in, e.dot(name, e.Bitcast(a[0], "<2 x i16>"), e.Convert(ext, two, "i16"), a[2]))
 }

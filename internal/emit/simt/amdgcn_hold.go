@@ -56,5 +56,5 @@ func held(f *ir.Func) map[*ir.Block][]*ir.Value {
 // hold writes the instruction that keeps v's computation before it.
 func (e *emitter) hold(v *ir.Value) {
 	x := e.val(v)
-	e.vals[v] = e.o.Op(x.T, "call %s asm sideeffect \"\", \"=v,0\"(%s)", x.T, x)
+	e.vals[v] = e.Op(x.T, "call %s asm sideeffect \"\", \"=v,0\"(%s)", x.T, x)
 }

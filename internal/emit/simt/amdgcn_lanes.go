@@ -13,37 +13,37 @@ func (e *emitter) lanesMma(in *ir.Inst, u matrixUnit) {
 	rows, steps := m.M/8, m.K/(4*u.pack)
 	args := e.operands(in)
 	a, b, c := args[:rows*steps], args[rows*steps:(rows+1)*steps], args[(rows+1)*steps:]
-	before, turn, done := e.o.Cur(), e.o.NewLabel("turn"), e.o.NewLabel("turned")
-	e.o.Br(turn)
-	e.o.Label(turn)
-	t := e.o.Phi("i32") // four times the lane's number among its four
-	zero := ll.Val{T: u.sum, S: "zeroinitializer"}
+	before, turn, done := e.Cur(), e.NewLabel("turn"), e.NewLabel("turned")
+	e.Br(turn)
+	e.Label(turn)
+	t := e.Phi("i32") // four times the lane's number among its four
+	zero := ll.Zero(u.sum)
 	t.Add(ll.Int("i32", 0), before)
 	sums := make([]ll.Val, 2*rows)
 	var phis []*ll.Phi
 	for i := range sums {
-		p := e.o.Phi(u.sum)
+		p := e.Phi(u.sum)
 		p.Add(zero, before)
 		phis, sums[i] = append(phis, p), p.Val
 	}
-	row, col := e.op2("add", l.quad, t.Val), e.op2("add", l.column, t.Val)
-	next := e.op2("add", col, k(col, 16))
+	row, col := e.Add(l.quad, t.Val), e.Add(l.column, t.Val)
+	next := e.Add(col, col.Int(16))
 	for x := range steps {
-		columns := [2]ll.Val{e.fetch(col, e.bits(b[x])), e.fetch(next, e.bits(b[x]))}
+		columns := [2]ll.Val{e.fetch(col, e.Bits(b[x])), e.fetch(next, e.Bits(b[x]))}
 		for q := range rows {
-			v := e.fetch(row, e.bits(a[rows*x+q]))
+			v := e.fetch(row, e.Bits(a[rows*x+q]))
 			for n, w := range columns {
 				sums[2*q+n] = e.lanesAdd(m, v, w, sums[2*q+n])
 			}
 		}
 	}
-	on := e.op2("add", t.Val, ll.Int("i32", 4))
-	t.Add(on, e.o.Cur())
+	on := e.Add(t.Val, ll.Int("i32", 4))
+	t.Add(on, e.Cur())
 	for i, p := range phis {
-		p.Add(sums[i], e.o.Cur())
+		p.Add(sums[i], e.Cur())
 	}
-	e.o.CondBr(e.cmp("eq", on, ll.Int("i32", 16)), done, turn)
-	e.o.Label(done)
+	e.CondBr(e.ICmp("eq", on, ll.Int("i32", 16)), done, turn)
+	e.Label(done)
 	e.addProduct(in, u, sums, c)
 }
 
@@ -65,7 +65,7 @@ func (e *emitter) lanesAdd(m *ir.Matrix, v, w, sum ll.Val) ll.Val {
 	}
 	left, right := e.floats(m.A, v), e.floats(m.B, w)
 	for i := range left {
-		sum = e.intr("fma", left[i], right[i], sum)
+		sum = e.Intr("fma", left[i], right[i], sum)
 	}
 	return sum
 }
@@ -77,14 +77,14 @@ func (e *emitter) floats(elem string, v ll.Val) []ll.Val {
 	case "f16":
 		words = e.widened16([]ll.Val{v})
 	case "bf16":
-		words = []ll.Val{e.op2("shl", v, k(v, 16)), e.op2("and", v, k(v, -1<<16))}
+		words = []ll.Val{e.Shl(v, v.Int(16)), e.And(v, v.Int(-1<<16))}
 	case "tf32":
 		words = e.cutTF32([]ll.Val{v})
 	default:
 		panic("BUG: matrix unit for " + elem)
 	}
 	for i := range words {
-		words[i] = e.cast(words[i], "float")
+		words[i] = e.Bitcast(words[i], "float")
 	}
 	return words
 }

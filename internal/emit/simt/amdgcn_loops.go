@@ -19,8 +19,8 @@ func gcnCondBr(e *emitter, in *ir.Inst) {
 		emitCondBr(e, in)
 		return
 	}
-	x := e.o.Op("i32", `call i32 asm "", "=v,0"(%s)`, e.conv("zext", e.val(in.Args[0]), "i32"))
-	e.o.CondBr(e.cmp("ne", x, k(x, 0)), e.labels[in.Targets[0]], e.labels[in.Targets[1]])
+	x := e.Op("i32", `call i32 asm "", "=v,0"(%s)`, e.ZExt(e.val(in.Args[0]), "i32"))
+	e.CondBr(e.ICmp("ne", x, x.Int(0)), e.labels[in.Targets[0]], e.labels[in.Targets[1]])
 }
 
 // leavesAround reports a branch that leaves a loop with another in it, at different times in different lanes.

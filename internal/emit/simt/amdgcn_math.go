@@ -16,9 +16,9 @@ const unitLast = "!fpmath !2"
 func (e *emitter) rough(in *ir.Inst, a []ll.Val) ll.Val {
 	if in.Op == ir.FSqrt {
 		e.mod.Declare("float", "llvm.sqrt.f32", "float")
-		return e.fence(e.o.Op("float", "call contract float @llvm.sqrt.f32(%s), "+unitLast, a[0])) // as e.sqrt
+		return e.fence(e.Op("float", "call contract float @llvm.sqrt.f32(%s), "+unitLast, a[0])) // as e.sqrt
 	}
-	return e.o.Op("float", "fdiv contract %s, %s, "+unitLast, a[0], a[1].S)
+	return e.Op("float", "fdiv contract %s, %s, "+unitLast, a[0], a[1].S)
 }
 
 // gcnExp2Log2 is v_exp_f32 and v_log_f32.
@@ -27,7 +27,7 @@ func gcnExp2Log2(e *emitter, in *ir.Inst) {
 	if in.Op == ir.FLog2 {
 		name = "log2"
 	}
-	r := e.intr(name, e.flushed(in, ir.F32, e.val(in.Args[0])))
+	r := e.Intr(name, e.flushed(in, ir.F32, e.val(in.Args[0])))
 	if in.FTZ && !e.flush && in.Op == ir.FExp2 {
 		r = e.flushBits(r, ir.F32)
 	}
@@ -47,9 +47,9 @@ func gcnSign(e *emitter, in *ir.Inst) {
 			x = e.flushBits(x, el) // no arithmetic that would
 		}
 		if in.Op == ir.FAbs {
-			return e.intr("fabs", x)
+			return e.Intr("fabs", x)
 		}
-		return e.o.Op(x.T, "fneg %s", x)
+		return e.FNeg(x)
 	}))
 }
 
@@ -76,9 +76,9 @@ func gcnMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
 		x, y := e.flushed(in, el, a[0]), e.flushed(in, el, a[1])
-		r := e.intr(name, x, y)
+		r := e.Intr(name, x, y)
 		if in.NaN {
-			r = e.sel(e.fcmp("uno", x, y), fc(el, emit.Formats[el].NaN), r)
+			r = e.Select(e.FCmp("uno", x, y), fc(el, emit.Formats[el].NaN), r)
 		}
 		return r
 	}))

@@ -154,16 +154,16 @@ func (e *emitter) operandsFor(in *ir.Inst, u matrixUnit) unitOperands {
 // wholeWave uses the unit where both warps of the wave are here. It works for all lanes whoever is here, and would write over what absent lanes
 // keep in the same registers; and each product needs the lanes of both.
 func (e *emitter) wholeWave(in *ir.Inst, u matrixUnit, p unitOperands) {
-	both, one, done := e.o.NewLabel("wave"), e.o.NewLabel("warp"), e.o.NewLabel("product")
-	here := e.o.Call("i64", "llvm.amdgcn.ballot.i64", ll.Int("i1", 1))
-	e.o.CondBr(e.cmp("eq", here, ll.Int("i64", -1)), both, one)
+	both, one, done := e.NewLabel("wave"), e.NewLabel("warp"), e.NewLabel("product")
+	here := e.Call("i64", "llvm.amdgcn.ballot.i64", ll.Int("i1", 1))
+	e.CondBr(e.ICmp("eq", here, ll.Int("i64", -1)), both, one)
 	type way struct {
 		vals []ll.Val
 		from string
 	}
 	var ways [2]way
 	for i, label := range []string{both, one} {
-		e.o.Label(label)
+		e.Label(label)
 		if i == 0 {
 			e.unitMma(in, u, p)
 		} else {
@@ -172,12 +172,12 @@ func (e *emitter) wholeWave(in *ir.Inst, u matrixUnit, p unitOperands) {
 		for _, r := range in.Results {
 			ways[i].vals = append(ways[i].vals, e.vals[r])
 		}
-		ways[i].from = e.o.Cur()
-		e.o.Br(done)
+		ways[i].from = e.Cur()
+		e.Br(done)
 	}
-	e.o.Label(done)
+	e.Label(done)
 	for i, r := range in.Results {
-		p := e.o.Phi(typ(r.Type))
+		p := e.Phi(typ(r.Type))
 		for _, w := range ways {
 			p.Add(w.vals[i], w.from)
 		}
@@ -212,10 +212,10 @@ func (e *emitter) unitLanes() *unitLanes {
 	if e.lanes != nil {
 		return e.lanes
 	}
-	op := func(name string, a ll.Val, n int64) ll.Val { return e.o.EntryOp("i32", "%s %s, %d", name, a, n) }
+	op := func(name string, a ll.Val, n int64) ll.Val { return e.EntryOp("i32", "%s %s, %d", name, a, n) }
 	sum := func(vs ...ll.Val) ll.Val {
 		for len(vs) > 1 {
-			vs = append([]ll.Val{e.o.EntryOp("i32", "or %s, %s", vs[0], vs[1].S)}, vs[2:]...)
+			vs = append([]ll.Val{e.EntryOp("i32", "or %s, %s", vs[0], vs[1].S)}, vs[2:]...)
 		}
 		return vs[0]
 	}
@@ -223,16 +223,16 @@ func (e *emitter) unitLanes() *unitLanes {
 	var lane ll.Val
 	field := func(from, bits, to int64) ll.Val { return op("shl", op("and", op("lshr", lane, from), 1<<bits-1), to) }
 	bit := func(n int64) ll.Val {
-		return e.o.EntryOp("i1", "trunc %s to i1", op("lshr", lane, n))
+		return e.EntryOp("i1", "trunc %s to i1", op("lshr", lane, n))
 	}
 	e.mod.Declare("i32", "llvm.amdgcn.mbcnt.lo", "i32", "i32")
-	lane = e.o.EntryOp("i32", "call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)")
+	lane = e.EntryOp("i32", "call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)")
 	l := &unitLanes{unit: bit(3), pairs: 1}
 	var flip int64 // what tells the two sources of the left operand's pair apart
 	switch t := e.t.(amdgcn); {
 	case t.wave == 64:
 		e.mod.Declare("i32", "llvm.amdgcn.mbcnt.hi", "i32", "i32")
-		lane = e.o.EntryOp("i32", "call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, %s)", lane)
+		lane = e.EntryOp("i32", "call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, %s)", lane)
 		l.unit, l.own = bit(3), bit(5)
 		flip = 128
 		l.left = sum(field(0, 3, 4), field(3, 1, 7), field(4, 2, 2))
@@ -262,28 +262,28 @@ func (e *emitter) unitLanes() *unitLanes {
 
 // fetch is a register of the lane at an address.
 func (e *emitter) fetch(at, v ll.Val) ll.Val {
-	return e.cast(e.o.Call("i32", "llvm.amdgcn.ds.bpermute", at, e.cast(v, "i32")), v.T)
+	return e.Bitcast(e.Call("i32", "llvm.amdgcn.ds.bpermute", at, e.Bitcast(v, "i32")), v.T)
 }
 
 // exchange gives each lane the pair that belongs to its place of two pairs that lie across: a lane whose from is 0 sends x0 to the
 // lane at whose at0 it is, a lane whose from is 1 sends x1 there, and the other of the two to the lane at at1.
 func (e *emitter) exchange(x0, x1, from, to, at0, at1 ll.Val) (y0, y1 ll.Val) {
 	if x0 != x1 {
-		x0, x1 = e.sel(from, x1, x0), e.sel(from, x0, x1)
+		x0, x1 = e.Select(from, x1, x0), e.Select(from, x0, x1)
 	}
 	r0, r1 := e.fetch(at0, x0), e.fetch(at1, x1)
-	return e.sel(to, r1, r0), e.sel(to, r0, r1)
+	return e.Select(to, r1, r0), e.Select(to, r0, r1)
 }
 
 // leftWords are PTX's left operand as the unit holds it, for each product of the wave.
 func (e *emitter) leftWords(l *unitLanes, a []ll.Val, rows, steps int) [][]ll.Val {
 	words := make([][]ll.Val, e.wave()/32)
 	for x := range steps {
-		lo, hi := e.bits(a[rows*x]), e.bits(a[rows*x+rows-1])
+		lo, hi := e.Bits(a[rows*x]), e.Bits(a[rows*x+rows-1])
 		for p := range l.pairs {
 			at0, at1 := l.left, l.left1
 			if p > 0 {
-				at0, at1 = e.op2("add", at0, k(at0, int64(p*l.afterPair))), e.op2("add", at1, k(at1, int64(p*l.afterPair)))
+				at0, at1 = e.Add(at0, at0.Int(int64(p*l.afterPair))), e.Add(at1, at1.Int(int64(p*l.afterPair)))
 			}
 			y0, y1 := e.exchange(lo, hi, l.own, l.unit, at0, at1)
 			words[0] = append(words[0], y0)
@@ -299,7 +299,7 @@ func (e *emitter) rightWords(l *unitLanes, b []ll.Val) [][]ll.Val {
 	for _, v := range b {
 		for i, at := range l.right {
 			w := i % len(words)
-			words[w] = append(words[w], e.fetch(at, e.bits(v)))
+			words[w] = append(words[w], e.fetch(at, e.Bits(v)))
 		}
 	}
 	return words
@@ -314,7 +314,7 @@ func (e *emitter) product(u matrixUnit, m *ir.Matrix, first, second []ll.Val) []
 		first, second = e.widened16(first), e.widened16(second)
 	}
 	vt := ll.Vec(u.sums, u.sum)
-	zero := ll.Val{T: vt, S: "zeroinitializer"}
+	zero := ll.Zero(vt)
 	// Sums of products 2^(8i) apart: of the signed bytes that unsigned ones look like, and of what they lack.
 	var sums [3]ll.Val
 	for i, f := range e.planes(u, first, u.signs[1]) {
@@ -328,12 +328,12 @@ func (e *emitter) product(u matrixUnit, m *ir.Matrix, first, second []ll.Val) []
 	sum := sums[0]
 	for i, s := range sums[1:] {
 		if !s.IsZero() {
-			sum = e.op2("add", sum, e.op2("shl", s, k(s, int64(8*(i+1)))))
+			sum = e.Add(sum, e.Shl(s, s.Int(int64(8*(i+1)))))
 		}
 	}
 	var out []ll.Val
 	for i := range 4 {
-		out = append(out, e.o.Op(u.sum, "extractelement %s, i64 %d", sum, i))
+		out = append(out, e.Extract(sum, i))
 	}
 	return out
 }
@@ -345,7 +345,7 @@ func (e *emitter) planes(u matrixUnit, words []ll.Val, signed bool) [][]ll.Val {
 	}
 	var tops []ll.Val
 	for _, w := range words {
-		tops = append(tops, e.op2("and", e.op2("lshr", w, k(w, 7)), k(w, 0x01010101)))
+		tops = append(tops, e.And(e.LShr(w, w.Int(7)), w.Int(0x01010101)))
 	}
 	return [][]ll.Val{words, tops}
 }
@@ -367,7 +367,7 @@ func (e *emitter) multiply(u matrixUnit, first, second []ll.Val, sum ll.Val) ll.
 			}
 			args = []ll.Val{sign(u.signs[1]), f, sign(u.signs[0]), s, sum, ll.Int("i1", 0)}
 		}
-		sum = e.o.Call(sum.T, "llvm.amdgcn."+u.name, args...)
+		sum = e.Call(sum.T, "llvm.amdgcn."+u.name, args...)
 	}
 	return sum
 }
@@ -375,20 +375,20 @@ func (e *emitter) multiply(u matrixUnit, first, second []ll.Val, sum ll.Val) ll.
 // operand joins words to what an instruction takes; what they leave empty is zero.
 func (e *emitter) operand(u matrixUnit, words []ll.Val) ll.Val {
 	if u.words == 1 {
-		return e.cast(words[0], u.operand)
+		return e.Bitcast(words[0], u.operand)
 	}
-	v := ll.Val{T: ll.Vec(u.words, "i32"), S: "zeroinitializer"}
+	v := ll.Zero(ll.Vec(u.words, "i32"))
 	for i, w := range words {
-		v = e.o.Op(v.T, "insertelement %s, %s, i64 %d", v, w, i)
+		v = e.Insert(v, w, i)
 	}
-	return e.cast(v, u.operand)
+	return e.Bitcast(v, u.operand)
 }
 
 // cutTF32 leaves the bits of f32 that tf32 has.
 func (e *emitter) cutTF32(words []ll.Val) []ll.Val {
 	var out []ll.Val
 	for _, w := range words {
-		out = append(out, e.op2("and", w, k(w, ^0x1fff)))
+		out = append(out, e.And(w, w.Int(^0x1fff)))
 	}
 	return out
 }
@@ -397,10 +397,10 @@ func (e *emitter) cutTF32(words []ll.Val) []ll.Val {
 func (e *emitter) widened16(words []ll.Val) []ll.Val {
 	var out []ll.Val
 	for _, w := range words {
-		h := e.cast(w, "<2 x half>")
+		h := e.Bitcast(w, "<2 x half>")
 		for i := range 2 {
-			x := e.o.Op("half", "extractelement %s, i64 %d", h, i)
-			out = append(out, e.bits(e.conv("fpext", x, "float")))
+			x := e.Extract(h, i)
+			out = append(out, e.Bits(e.FPExt(x, "float")))
 		}
 	}
 	return out
@@ -412,18 +412,18 @@ func (e *emitter) addProduct(in *ir.Inst, u matrixUnit, d, c []ll.Val) {
 	if m.C == "f16" {
 		var wide []ll.Val
 		for _, v := range e.widened16(c) {
-			wide = append(wide, e.cast(v, "float"))
+			wide = append(wide, e.Bitcast(v, "float"))
 		}
 		c = wide
 	}
 	for i := range d {
 		switch {
 		case u.sum == "float":
-			d[i] = e.op2("fadd", c[i], d[i])
+			d[i] = e.FAdd(c[i], d[i])
 		case m.Sat:
-			d[i] = e.intr("sadd.sat", c[i], d[i])
+			d[i] = e.Intr("sadd.sat", c[i], d[i])
 		default:
-			d[i] = e.op2("add", c[i], d[i])
+			d[i] = e.Add(c[i], d[i])
 		}
 	}
 	if m.D != "f16" {
@@ -433,11 +433,11 @@ func (e *emitter) addProduct(in *ir.Inst, u matrixUnit, d, c []ll.Val) {
 		return
 	}
 	for i, r := range in.Results {
-		v := ll.Val{T: "<2 x half>", S: "poison"}
+		v := ll.Poison("<2 x half>")
 		for j := range 2 {
-			h := e.canonical(e.conv("fptrunc", d[2*i+j], "half"), ir.F16)
-			v = e.o.Op(v.T, "insertelement %s, %s, i64 %d", v, h, j)
+			h := e.canonical(e.FPTrunc(d[2*i+j], "half"), ir.F16)
+			v = e.Insert(v, h, j)
 		}
-		e.set(r, e.cast(v, "i32"))
+		e.set(r, e.Bitcast(v, "i32"))
 	}
 }

@@ -4,17 +4,18 @@ import (
 	"fmt"
 
 	"kudzu/internal/ir"
+	"kudzu/internal/ll"
 )
 
 // matrixUnit is the instruction of a GPU that computes products of one kind. All of them multiply 16 rows by 16 columns; how much of k one
 // takes is words, the registers of a lane that hold an operand.
 type matrixUnit struct {
-	name    string // LLVM's, after llvm.amdgcn.
-	operand string // type of an operand
+	name    string  // LLVM's, after llvm.amdgcn.
+	operand ll.Type // type of an operand
 	words   int
-	sum     string // type of an element of the result
-	sums    int    // registers of the result in a lane
-	pack    int    // elements of k in a register of PTX's fragments
+	sum     ll.Type // type of an element of the result
+	sums    int     // registers of the result in a lane
+	pack    int     // elements of k in a register of PTX's fragments
 	// widened: a pair of f16 goes in as two f32, for a unit that would flush f16's subnormals.
 	widened bool
 	// signs: the instruction says which operands are signed. Without, both are, and what unsigned ones lack is added (planes).

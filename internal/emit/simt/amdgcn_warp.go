@@ -11,11 +11,11 @@ func functionID(name string) uint64 { return image.FuncID(name) }
 // ballot is the lanes of the warp that are here and for which p holds.
 func (e *emitter) ballot(p ll.Val) ll.Val {
 	if e.wave() == 32 {
-		return e.o.Call("i32", "llvm.amdgcn.ballot.i32", p)
+		return e.Call("i32", "llvm.amdgcn.ballot.i32", p)
 	}
-	b := e.o.Call("i64", "llvm.amdgcn.ballot.i64", p)
-	half := e.conv("zext", e.op2("and", e.laneInWave(), ll.Int("i32", 32)), "i64")
-	return e.conv("trunc", e.op2("lshr", b, half), "i32")
+	b := e.Call("i64", "llvm.amdgcn.ballot.i64", p)
+	half := e.ZExt(e.And(e.laneInWave(), ll.Int("i32", 32)), "i64")
+	return e.Trunc(e.LShr(b, half), "i32")
 }
 
 func (e *emitter) active() ll.Val { return e.ballot(ll.Int("i1", 1)) }
@@ -23,34 +23,34 @@ func (e *emitter) active() ll.Val { return e.ballot(ll.Int("i1", 1)) }
 // fromLane is the value that a lane of the warp holds, for a value of 32 bits.
 func (e *emitter) fromLane(v, lane ll.Val) ll.Val {
 	if e.wave() == 64 {
-		lane = e.op2("or", lane, e.op2("and", e.laneInWave(), ll.Int("i32", 32)))
+		lane = e.Or(lane, e.And(e.laneInWave(), ll.Int("i32", 32)))
 	}
-	return e.o.Call("i32", "llvm.amdgcn.ds.bpermute", e.op2("shl", lane, ll.Int("i32", 2)), v)
+	return e.Call("i32", "llvm.amdgcn.ds.bpermute", e.Shl(lane, ll.Int("i32", 2)), v)
 }
 
 // wordsOf takes a value apart into words; whole is the way back.
 func (e *emitter) wordsOf(x ll.Val) []ll.Val {
-	b := e.bits(x)
-	if bitsOf(b.T) <= 32 {
-		return []ll.Val{e.toBits(b, 32)}
+	b := e.Bits(x)
+	if b.T.Bits() <= 32 {
+		return []ll.Val{e.Resize(b, 32)}
 	}
-	lo := e.conv("trunc", b, "i32")
-	hi := e.conv("trunc", e.op2("lshr", b, k(b, 32)), "i32")
+	lo := e.Trunc(b, "i32")
+	hi := e.Trunc(e.LShr(b, b.Int(32)), "i32")
 	return []ll.Val{lo, hi}
 }
 
-func (e *emitter) whole(words []ll.Val, t string) ll.Val {
+func (e *emitter) whole(words []ll.Val, t ll.Type) ll.Val {
 	if len(words) == 1 {
-		return e.cast(e.toBits(words[0], bitsOf(t)), t)
+		return e.Bitcast(e.Resize(words[0], t.Bits()), t)
 	}
-	return e.cast(e.join(words), t)
+	return e.Bitcast(e.join(words), t)
 }
 
 // exchanged is the value of the lane whose number differs in the bits of m, of a warp: on its way through an instruction's operand or between
 // rows of 16 lanes, where the processor has that, which is faster than the permute unit.
 func (e *emitter) exchanged(v ll.Val, m int64) ll.Val {
 	dpp := func(control int64) ll.Val {
-		return e.o.Call("i32", "llvm.amdgcn.mov.dpp.i32", v, ll.Int("i32", control), ll.Int("i32", 15), ll.Int("i32", 15), ll.Int("i1", 1))
+		return e.Call("i32", "llvm.amdgcn.mov.dpp.i32", v, ll.Int("i32", control), ll.Int("i32", 15), ll.Int("i32", 15), ll.Int("i1", 1))
 	}
 	const quad, crossed = 0x000, 0x160 // quad_perm, row_xmask
 	switch {
@@ -59,7 +59,7 @@ func (e *emitter) exchanged(v ll.Val, m int64) ll.Val {
 	case m < 4:
 		return dpp(quad | m | (1^m)<<2 | (2^m)<<4 | (3^m)<<6)
 	case e.wave() == 64:
-		return e.fromLane(v, e.op2("xor", e.lane(), ll.Int("i32", m)))
+		return e.fromLane(v, e.Xor(e.lane(), ll.Int("i32", m)))
 	case m < 16:
 		return dpp(crossed | m)
 	}
@@ -68,7 +68,7 @@ func (e *emitter) exchanged(v ll.Val, m int64) ll.Val {
 		lanes |= uint64(i^m&15) << (4 * i)
 	}
 	no := ll.Int("i1", 0)
-	return e.o.Call("i32", "llvm.amdgcn.permlanex16.i32", v, v, ll.Int("i32", int64(int32(lanes))), ll.Int("i32", int64(int32(lanes>>32))), no, no)
+	return e.Call("i32", "llvm.amdgcn.permlanex16.i32", v, v, ll.Int("i32", int64(int32(lanes))), ll.Int("i32", int64(int32(lanes>>32))), no, no)
 }
 
 // handed is what a shuffle hands over: with NaNs as they are, where what comes is cleaned by those who see it.
@@ -94,26 +94,26 @@ func gcnShfl(e *emitter, in *ir.Inst) {
 	}
 	a := e.operands(in)
 	me := e.lane()
-	b := e.op2("and", a[1], k(me, 31))
-	seg := e.op2("and", e.op2("lshr", a[2], k(me, 8)), k(me, 31))
-	clamp := e.op2("and", a[2], k(me, 31))
-	notSeg := e.op2("xor", seg, k(me, 31))
-	lowest := e.op2("and", me, seg)
-	highest := e.op2("or", lowest, e.op2("and", clamp, notSeg))
+	b := e.And(a[1], me.Int(31))
+	seg := e.And(e.LShr(a[2], me.Int(8)), me.Int(31))
+	clamp := e.And(a[2], me.Int(31))
+	notSeg := e.Xor(seg, me.Int(31))
+	lowest := e.And(me, seg)
+	highest := e.Or(lowest, e.And(clamp, notSeg))
 	var j ll.Val
-	cmp := "sle"
+	cmp := ll.Pred("sle")
 	switch in.Shuf {
 	case ir.ShufUp:
-		j, cmp = e.op2("sub", me, b), "sge"
+		j, cmp = e.Sub(me, b), "sge"
 	case ir.ShufDown:
-		j = e.op2("add", me, b)
+		j = e.Add(me, b)
 	case ir.ShufBfly:
-		j = e.op2("xor", me, b)
+		j = e.Xor(me, b)
 	case ir.ShufIdx:
-		j = e.op2("or", lowest, e.op2("and", b, notSeg))
+		j = e.Or(lowest, e.And(b, notSeg))
 	}
-	ok := e.cmp(cmp, j, highest)
-	from := e.op2("and", e.sel(ok, j, me), k(me, 31))
+	ok := e.ICmp(cmp, j, highest)
+	from := e.And(e.Select(ok, j, me), me.Int(31))
 	words := e.wordsOf(e.handed(in))
 	for i, w := range words {
 		words[i] = e.fromLane(w, from)
@@ -127,47 +127,47 @@ func gcnShfl(e *emitter, in *ir.Inst) {
 func gcnVote(e *emitter, in *ir.Inst) {
 	p, m := e.val(in.Args[0]), e.val(in.Args[1])
 	zero := ll.Int("i32", 0)
-	none := func(p ll.Val) ll.Val { return e.cmp("eq", e.op2("and", e.ballot(p), m), zero) }
+	none := func(p ll.Val) ll.Val { return e.ICmp("eq", e.And(e.ballot(p), m), zero) }
 	switch in.Op {
 	case ir.VoteAny:
-		e.result(in, e.not(none(p)))
+		e.result(in, e.Not(none(p)))
 	case ir.VoteAll:
-		e.result(in, none(e.not(p)))
+		e.result(in, none(e.Not(p)))
 	case ir.VoteUni:
-		e.result(in, e.op2("or", none(p), none(e.not(p))))
+		e.result(in, e.Or(none(p), none(e.Not(p))))
 	default:
-		e.result(in, e.op2("and", e.ballot(p), m))
+		e.result(in, e.And(e.ballot(p), m))
 	}
 }
 
 // gcnMatchAny takes the first lane's value, serves the lanes that hold it, and goes on with the rest.
 func gcnMatchAny(e *emitter, in *ir.Inst) {
 	v, m := e.val(in.Args[0]), e.val(in.Args[1])
-	head, out := e.o.NewLabel("match"), e.o.NewLabel("match.out")
-	e.o.Br(head)
-	e.o.Label(head)
+	head, out := e.NewLabel("match"), e.NewLabel("match.out")
+	e.Br(head)
+	e.Label(head)
 	same := ll.Int("i1", 1)
 	for _, w := range e.wordsOf(v) {
-		first := e.o.Call("i32", "llvm.amdgcn.readfirstlane.i32", w)
-		same = e.op2("and", same, e.cmp("eq", w, first))
+		first := e.Call("i32", "llvm.amdgcn.readfirstlane.i32", w)
+		same = e.And(same, e.ICmp("eq", w, first))
 	}
-	found := e.op2("and", e.ballot(same), m)
-	e.o.CondBr(same, out, head)
-	e.o.Label(out)
+	found := e.And(e.ballot(same), m)
+	e.CondBr(same, out, head)
+	e.Label(out)
 	e.result(in, found)
 }
 
 // gcnMatchAll compares with the value of the first member.
 func gcnMatchAll(e *emitter, in *ir.Inst) {
 	v, m := e.val(in.Args[0]), e.val(in.Args[1])
-	members := e.op2("and", e.active(), m)
-	first := e.op2("and", e.o.Call("i32", "llvm.cttz.i32", members, ll.Int("i1", 0)), ll.Int("i32", 31))
+	members := e.And(e.active(), m)
+	first := e.And(e.Call("i32", "llvm.cttz.i32", members, ll.Int("i1", 0)), ll.Int("i32", 31))
 	same := ll.Int("i1", 1)
 	for _, w := range e.wordsOf(v) {
-		same = e.op2("and", same, e.cmp("eq", w, e.fromLane(w, first)))
+		same = e.And(same, e.ICmp("eq", w, e.fromLane(w, first)))
 	}
-	all := e.cmp("eq", e.op2("and", e.ballot(same), members), members)
-	e.set(in.Results[0], e.sel(all, members, ll.Int("i32", 0)))
+	all := e.ICmp("eq", e.And(e.ballot(same), members), members)
+	e.set(in.Results[0], e.Select(all, members, ll.Int("i32", 0)))
 	if len(in.Results) > 1 {
 		e.set(in.Results[1], all)
 	}
@@ -182,39 +182,39 @@ func gcnRedux(e *emitter, in *ir.Inst) {
 		e.fail("redux %s of %s", in.AtomOp, in.Args[0].Type)
 	}
 	v := e.val(in.Args[0])
-	members := e.op2("and", e.active(), e.val(in.Args[1]))
-	pre, head, out := e.o.Cur(), e.o.NewLabel("redux"), e.o.NewLabel("redux.out")
-	e.o.Br(head)
-	e.o.Label(head)
-	i, acc := e.o.Phi("i32"), e.o.Phi("i32")
+	members := e.And(e.active(), e.val(in.Args[1]))
+	pre, head, out := e.Cur(), e.NewLabel("redux"), e.NewLabel("redux.out")
+	e.Br(head)
+	e.Label(head)
+	i, acc := e.Phi("i32"), e.Phi("i32")
 	i.Add(ll.Int("i32", 0), pre)
 	acc.Add(ll.Int("i32", start), pre)
 	x := e.fromLane(v, i.Val)
-	here := e.cmp("ne", e.op2("and", e.op2("lshr", members, i.Val), ll.Int("i32", 1)), ll.Int("i32", 0))
-	next := e.sel(here, e.combine(&ir.Inst{Args: []*ir.Value{nil, in.Args[0]}, Attr: ir.Attr{AtomOp: in.AtomOp}}, acc.Val, x, ll.Val{}), acc.Val)
-	up := e.op2("add", i.Val, ll.Int("i32", 1))
+	here := e.ICmp("ne", e.And(e.LShr(members, i.Val), ll.Int("i32", 1)), ll.Int("i32", 0))
+	next := e.Select(here, e.combine(&ir.Inst{Args: []*ir.Value{nil, in.Args[0]}, Attr: ir.Attr{AtomOp: in.AtomOp}}, acc.Val, x, ll.Val{}), acc.Val)
+	up := e.Add(i.Val, ll.Int("i32", 1))
 	i.Add(up, head)
 	acc.Add(next, head)
-	e.o.CondBr(e.cmp("eq", up, ll.Int("i32", 32)), out, head)
-	e.o.Label(out)
+	e.CondBr(e.ICmp("eq", up, ll.Int("i32", 32)), out, head)
+	e.Label(out)
 	e.result(in, next)
 }
 
 func gcnActiveMask(e *emitter, in *ir.Inst) { e.result(in, e.active()) }
 
 func gcnElect(e *emitter, in *ir.Inst) {
-	m := e.op2("and", e.active(), e.val(in.Args[0]))
-	leader := e.o.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0))
+	m := e.And(e.active(), e.val(in.Args[0]))
+	leader := e.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0))
 	e.set(in.Results[0], leader)
-	e.set(in.Results[1], e.cmp("eq", e.lane(), leader))
+	e.set(in.Results[1], e.ICmp("eq", e.lane(), leader))
 }
 
 // gcnWarpSync: the lanes of a wave run in step, so that only memory must be in order; for no lane at all (pass/unify_loop_exits.go) not even that.
 func gcnWarpSync(e *emitter, in *ir.Inst) {
 	if m := in.Args[0]; m.Const && m.Bits == 0 {
-		e.o.Call("void", "llvm.amdgcn.wave.barrier")
+		e.Call("void", "llvm.amdgcn.wave.barrier")
 		return
 	}
-	e.o.Do(`fence syncscope("wavefront") acq_rel`)
-	e.o.Call("void", "llvm.amdgcn.wave.barrier")
+	e.Fence(`syncscope("wavefront") acq_rel`)
+	e.Call("void", "llvm.amdgcn.wave.barrier")
 }

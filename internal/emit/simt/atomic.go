@@ -10,43 +10,43 @@ import (
 func emitAtomic(e *emitter, in *ir.Inst) {
 	v := in.Args[1]
 	p := e.pointer(in.Space, e.val(in.Args[0]))
-	x := e.bits(e.clean(v))
+	x := e.Bits(e.clean(v))
 	var old ll.Val
 	name := emit.RMW[in.AtomOp]
 	switch bits := v.Type.Bits(); {
 	case in.Space == ir.Local: // nobody else sees it
-		old = e.o.Op(x.T, "load %s, %s, align %d", x.T, p, bits/8)
-		e.o.Do("store %s, %s, align %d", e.combine(in, old, x, p), p, bits/8)
+		old = e.Load(x.T, p, bits/8)
+		e.Store(e.combine(in, old, x, p), p, bits/8)
 	case name != "" && (!v.Type.IsFloat() || in.AtomOp == ir.AtomExch) && (bits == 32 || bits == 64) && e.t.crosses(in):
-		old = e.o.Op(x.T, "atomicrmw %s %s, %s %s%s, align %d", name, p, x, e.scope(in.Scope), orderNames[in.Order], bits/8)
+		old = e.RMW(name, p, x, e.scope(in.Scope)+orderNames[in.Order], bits/8)
 	case bits < 32:
 		old = e.narrowAtomic(in, x)
 	default:
 		old = e.casLoop(in, p, bits, func(cur ll.Val) ll.Val { return e.combine(in, cur, x, p) })
 	}
 	if len(in.Results) > 0 {
-		e.result(in, e.cast(old, typ(v.Type)))
+		e.result(in, e.Bitcast(old, typ(v.Type)))
 	}
 }
 
 // casLoop replaces what memory holds by what next makes of it, and gives what it held.
 func (e *emitter) casLoop(in *ir.Inst, p ll.Val, bits int, next func(cur ll.Val) ll.Val) ll.Val {
-	t := intType(bits)
+	t := ll.IntType(bits)
 	if bits > 64 {
 		e.fail("an atomic operation on %d bits", bits)
 	}
 	scope := e.scope(in.Scope)
-	first := e.o.Op(t, "load atomic %s, %s %smonotonic, align %d", t, p, scope, bits/8)
-	pre, head, out := e.o.Cur(), e.o.NewLabel("cas"), e.o.NewLabel("cas.out")
-	e.o.Br(head)
-	e.o.Label(head)
-	cur := e.o.Phi(t)
+	first := e.LoadAs(t, p, ll.Access{Align: bits / 8, Order: scope + "monotonic"})
+	pre, head, out := e.Cur(), e.NewLabel("cas"), e.NewLabel("cas.out")
+	e.Br(head)
+	e.Label(head)
+	cur := e.Phi(t)
 	cur.Add(first, pre)
 	want := next(cur.Val)
-	r := e.o.Op("{ "+t+", i1 }", "cmpxchg %s, %s, %s %s%s %s, align %d", p, cur.Val, want, scope, orderNames[in.Order], failOrder(in.Order), bits/8)
-	cur.Add(e.o.Op(t, "extractvalue %s, 0", r), e.o.Cur())
-	e.o.CondBr(e.o.Op("i1", "extractvalue %s, 1", r), out, head)
-	e.o.Label(out)
+	r := e.CmpXchg(p, cur.Val, want, scope+orderNames[in.Order]+" "+failOrder(in.Order), bits/8)
+	cur.Add(e.ExtractValue(r, 0), e.Cur())
+	e.CondBr(e.ExtractValue(r, 1), out, head)
+	e.Label(out)
 	return cur.Val
 }
 
@@ -63,32 +63,32 @@ func failOrder(o ir.Order) string {
 
 // narrowAtomic is an atomic on less than a word: on the word that it is part of.
 func (e *emitter) narrowAtomic(in *ir.Inst, x ll.Val) ll.Val {
-	bits := bitsOf(x.T)
+	bits := x.T.Bits()
 	word, shift, mask := e.wordOf(in, bits)
 	old := e.casLoop(in, word, 32, func(cur ll.Val) ll.Val {
-		have := e.conv("trunc", e.op2("lshr", cur, shift), x.T)
-		next := e.conv("zext", e.combine(in, have, x, word), "i32")
-		return e.op2("or", e.op2("and", cur, e.not(mask)), e.op2("shl", next, shift))
+		have := e.Trunc(e.LShr(cur, shift), x.T)
+		next := e.ZExt(e.combine(in, have, x, word), "i32")
+		return e.Or(e.And(cur, e.Not(mask)), e.Shl(next, shift))
 	})
-	return e.conv("trunc", e.op2("lshr", old, shift), x.T)
+	return e.Trunc(e.LShr(old, shift), x.T)
 }
 
 // wordOf is the word around a narrow value, the place of its lowest bit there, and its bits.
 func (e *emitter) wordOf(in *ir.Inst, bits int) (word, shift, mask ll.Val) {
 	a := e.val(in.Args[0])
-	word = e.pointer(in.Space, e.op2("and", a, ll.Int("i64", -4)))
-	shift = e.op2("shl", e.conv("trunc", e.op2("and", a, ll.Int("i64", 3)), "i32"), ll.Int("i32", 3))
-	return word, shift, e.op2("shl", ll.Int("i32", 1<<bits-1), shift)
+	word = e.pointer(in.Space, e.And(a, ll.Int("i64", -4)))
+	shift = e.Shl(e.Trunc(e.And(a, ll.Int("i64", 3)), "i32"), ll.Int("i32", 3))
+	return word, shift, e.Shl(ll.Int("i32", 1<<bits-1), shift)
 }
 
 // combine is the operation itself, on integers of the value's width: what memory at p holds after old met x.
 func (e *emitter) combine(in *ir.Inst, old, x, p ll.Val) ll.Val {
 	t := in.Args[1].Type
 	if t.IsFloat() && in.AtomOp != ir.AtomExch {
-		r := e.halves(t, []ll.Val{e.cast(old, typ(t)), e.cast(x, typ(t))}, func(el ir.Type, a []ll.Val) ll.Val { return e.combineFloat(in, el, a[0], a[1]) })
-		return e.bits(r)
+		r := e.halves(t, []ll.Val{e.Bitcast(old, typ(t)), e.Bitcast(x, typ(t))}, func(el ir.Type, a []ll.Val) ll.Val { return e.combineFloat(in, el, a[0], a[1]) })
+		return e.Bits(r)
 	}
-	r, ok := e.writer().Combine(in.AtomOp, old, x)
+	r, ok := emit.Combine(e.Func, in.AtomOp, old, x)
 	if !ok {
 		e.fail("atomic operation %s", in.AtomOp)
 	}
@@ -108,49 +108,44 @@ func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, a, b ll.Val) ll.Val {
 	switch t {
 	case ir.F32:
 		if in.Space == ir.Global || in.Space == ir.Generic {
-			return e.canonical(e.flushBits(e.op2("fadd", e.flushBits(a, t), e.flushBits(b, t)), t), t)
+			return e.canonical(e.flushBits(e.FAdd(e.flushBits(a, t), e.flushBits(b, t)), t), t)
 		}
-		return e.canonical(e.op2("fadd", a, b), t)
+		return e.canonical(e.FAdd(a, b), t)
 	case ir.F64:
-		r := e.op2("fadd", a, b)
+		r := e.FAdd(a, b)
 		if in.Space == ir.Global || in.Space == ir.Generic {
-			r = e.sel(e.fcmp("uno", a, a), a, r)
-			return e.sel(e.fcmp("uno", b, b), b, r)
+			r = e.Select(e.FCmp("uno", a, a), a, r)
+			return e.Select(e.FCmp("uno", b, b), b, r)
 		}
 		return e.pickNaN(&ir.Inst{Op: ir.FAdd}, r, []ll.Val{b, a}) // an addition of a to b
 	case ir.BF16:
 		return e.arithBF16(&ir.Inst{Op: ir.FAdd}, []ll.Val{a, b})
 	}
-	return e.canonical(e.op2("fadd", a, b), t)
+	return e.canonical(e.FAdd(a, b), t)
 }
 
 func emitCAS(e *emitter, in *ir.Inst) {
 	t := in.Args[1].Type
 	bits := t.Bits()
-	want, val := e.bits(e.clean(in.Args[1])), e.bits(e.clean(in.Args[2]))
+	want, val := e.Bits(e.clean(in.Args[1])), e.Bits(e.clean(in.Args[2]))
 	p := e.pointer(in.Space, e.val(in.Args[0]))
 	switch {
 	case in.Space == ir.Local:
-		old := e.o.Op(want.T, "load %s, %s, align %d", want.T, p, bits/8)
-		e.o.Do("store %s, %s, align %d", e.sel(e.cmp("eq", old, want), val, old), p, bits/8)
-		e.result(in, e.cast(old, typ(t)))
+		old := e.Load(want.T, p, bits/8)
+		e.Store(e.Select(e.ICmp("eq", old, want), val, old), p, bits/8)
+		e.result(in, e.Bitcast(old, typ(t)))
 	case bits < 32:
 		word, shift, mask := e.wordOf(in, bits)
 		old := e.casLoop(in, word, 32, func(cur ll.Val) ll.Val {
-			have := e.conv("trunc", e.op2("lshr", cur, shift), want.T)
-			next := e.op2("or", e.op2("and", cur, e.not(mask)), e.op2("shl", e.conv("zext", val, "i32"), shift))
-			return e.sel(e.cmp("eq", have, want), next, cur)
+			have := e.Trunc(e.LShr(cur, shift), want.T)
+			next := e.Or(e.And(cur, e.Not(mask)), e.Shl(e.ZExt(val, "i32"), shift))
+			return e.Select(e.ICmp("eq", have, want), next, cur)
 		})
-		e.result(in, e.cast(e.conv("trunc", e.op2("lshr", old, shift), want.T), typ(t)))
+		e.result(in, e.Bitcast(e.Trunc(e.LShr(old, shift), want.T), typ(t)))
 	case bits > 64:
 		e.fail("compare-and-swap of %d bits", bits)
 	default:
-		r := e.o.Op("{ "+want.T+", i1 }", "cmpxchg %s, %s, %s %s%s %s, align %d", p, want, val, e.scope(in.Scope), orderNames[in.Order], failOrder(in.Order), bits/8)
-		e.result(in, e.cast(e.o.Op(want.T, "extractvalue %s, 0", r), typ(t)))
+		r := e.CmpXchg(p, want, val, e.scope(in.Scope)+orderNames[in.Order]+" "+failOrder(in.Order), bits/8)
+		e.result(in, e.Bitcast(e.ExtractValue(r, 0), typ(t)))
 	}
-}
-
-// writer is the emitter's ways for what both emitters write.
-func (e *emitter) writer() emit.Writer {
-	return emit.Writer{Op2: e.op2, Intr: e.intr, Cmp: e.cmp, Sel: e.sel, Const: k}
 }

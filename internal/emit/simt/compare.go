@@ -5,14 +5,8 @@ import (
 	"kudzu/internal/ir"
 )
 
-var intCmps = map[ir.Cmp]string{ir.EQ: "eq", ir.NE: "ne", ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
-
-// Ordered comparisons are false for a NaN, but PTX's plain ne is ordered too.
-var floatCmps = map[ir.Cmp]string{ir.EQ: "oeq", ir.NE: "one", ir.LT: "olt", ir.LE: "ole", ir.GT: "ogt", ir.GE: "oge",
-	ir.EQU: "ueq", ir.NEU: "une", ir.LTU: "ult", ir.LEU: "ule", ir.GTU: "ugt", ir.GEU: "uge", ir.NUM: "ord", ir.NAN: "uno"}
-
 func emitICmp(e *emitter, in *ir.Inst) {
-	e.result(in, e.cmp(intCmps[in.Cmp], e.val(in.Args[0]), e.val(in.Args[1])))
+	e.result(in, e.ICmp(emit.IntPreds[in.Cmp], e.val(in.Args[0]), e.val(in.Args[1])))
 }
 
 func emitFCmp(e *emitter, in *ir.Inst) {
@@ -27,7 +21,7 @@ func emitFCmp(e *emitter, in *ir.Inst) {
 	case 1:
 		y = e.fence(y)
 	}
-	e.result(in, e.fcmp(floatCmps[in.Cmp], x, y))
+	e.result(in, e.FCmp(emit.FloatPreds[in.Cmp], x, y))
 }
 
 func emitSelect(e *emitter, in *ir.Inst) {
@@ -35,28 +29,28 @@ func emitSelect(e *emitter, in *ir.Inst) {
 	if !e.dirty[in.Results[0]] { // one side's NaNs are made by arithmetic, the other's may not be touched
 		a, b = e.clean(in.Args[1]), e.clean(in.Args[2])
 	}
-	e.result(in, e.sel(e.val(in.Args[0]), a, b))
+	e.result(in, e.Select(e.val(in.Args[0]), a, b))
 }
 
 // emitFTest looks at the bits.
 func emitFTest(e *emitter, in *ir.Inst) {
 	f := emit.Formats[in.Args[0].Type]
-	b := e.bits(e.val(in.Args[0]))
-	mag := e.op2("and", b, k(b, int64(f.Sign-1)))
-	inf, least, zero := k(b, int64(f.Inf)), k(b, int64(f.Least)), k(b, 0)
+	b := e.Bits(e.val(in.Args[0]))
+	mag := e.And(b, b.Int(int64(f.Sign-1)))
+	inf, least, zero := b.Int(int64(f.Inf)), b.Int(int64(f.Least)), b.Int(0)
 	switch in.Test {
 	case ir.TestFinite:
-		e.result(in, e.cmp("ult", mag, inf))
+		e.result(in, e.ICmp("ult", mag, inf))
 	case ir.TestInfinite:
-		e.result(in, e.cmp("eq", mag, inf))
+		e.result(in, e.ICmp("eq", mag, inf))
 	case ir.TestNumber:
-		e.result(in, e.cmp("ule", mag, inf))
+		e.result(in, e.ICmp("ule", mag, inf))
 	case ir.TestNaN:
-		e.result(in, e.cmp("ugt", mag, inf))
+		e.result(in, e.ICmp("ugt", mag, inf))
 	case ir.TestNormal: // zero counts as normal (recorded on sm_90)
-		e.result(in, e.op2("or", e.op2("and", e.cmp("uge", mag, least), e.cmp("ult", mag, inf)), e.cmp("eq", mag, zero)))
+		e.result(in, e.Or(e.And(e.ICmp("uge", mag, least), e.ICmp("ult", mag, inf)), e.ICmp("eq", mag, zero)))
 	case ir.TestSubnormal:
-		e.result(in, e.op2("and", e.cmp("ult", mag, least), e.cmp("ne", mag, zero)))
+		e.result(in, e.And(e.ICmp("ult", mag, least), e.ICmp("ne", mag, zero)))
 	default:
 		e.fail("testp %s", in.Test)
 	}

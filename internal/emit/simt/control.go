@@ -8,14 +8,14 @@ import (
 	"kudzu/internal/ll"
 )
 
-func emitBr(e *emitter, in *ir.Inst) { e.o.Br(e.labels[in.Targets[0]]) }
+func emitBr(e *emitter, in *ir.Inst) { e.Br(e.labels[in.Targets[0]]) }
 
 func emitCondBr(e *emitter, in *ir.Inst) {
 	if in.Targets[0] == in.Targets[1] {
-		e.o.Br(e.labels[in.Targets[0]])
+		e.Br(e.labels[in.Targets[0]])
 		return
 	}
-	e.o.CondBr(e.val(in.Args[0]), e.labels[in.Targets[0]], e.labels[in.Targets[1]])
+	e.CondBr(e.val(in.Args[0]), e.labels[in.Targets[0]], e.labels[in.Targets[1]])
 }
 
 func emitSwitch(e *emitter, in *ir.Inst) { e.switchOn(in, e.val(in.Args[0])) }
@@ -26,37 +26,37 @@ func (e *emitter) switchOn(in *ir.Inst, v ll.Val) {
 	for i, t := range in.Targets[:last] {
 		fmt.Fprintf(&b, " i32 %d, label %%%s", i, e.labels[t])
 	}
-	e.o.Do("switch %s, label %%%s [%s ]", v, e.labels[in.Targets[last]], b.String())
+	e.Do("switch %s, label %%%s [%s ]", v, e.labels[in.Targets[last]], b.String())
 }
 
 func emitRet(e *emitter, in *ir.Inst) {
 	switch len(in.Args) {
 	case 0:
-		e.o.Do("ret void")
+		e.Ret(ll.Val{})
 	case 1:
-		e.o.Do("ret %s", e.clean(in.Args[0]))
+		e.Ret(e.clean(in.Args[0]))
 	default:
 		t := resultType(e.f.Results)
-		x := ll.Val{T: t, S: "poison"}
+		x := ll.Poison(t)
 		for i, a := range in.Args {
-			x = e.o.Op(t, "insertvalue %s, %s, %d", x, e.clean(a), i)
+			x = e.InsertValue(x, e.clean(a), i)
 		}
-		e.o.Do("ret %s", x)
+		e.Ret(x)
 	}
 }
 
 // emitExit ends the thread: a kernel returns, a function has no such way.
 func emitExit(e *emitter, in *ir.Inst) {
 	if e.f.Kernel {
-		e.o.Do("ret void")
+		e.Ret(ll.Val{})
 		return
 	}
 	e.t.exit(e)
 }
 
 func emitTrap(e *emitter, in *ir.Inst) {
-	e.o.Call("void", "llvm.trap")
-	e.o.Do("unreachable")
+	e.Call("void", "llvm.trap")
+	e.Unreachable()
 }
 
 // emitCall calls a function of the module.
@@ -82,20 +82,20 @@ func (e *emitter) returned(in *ir.Inst, f string, args []*ir.Value) {
 	text := fmt.Sprintf("call %s %s(%s)", ret, f, strings.Join(texts, ", "))
 	switch len(in.Results) {
 	case 0:
-		e.o.Do("%s", text)
+		e.Do("%s", text)
 	case 1:
-		e.result(in, e.o.Op(ret, "%s", text))
+		e.result(in, e.Op(ret, "%s", text))
 	default:
-		x := e.o.Op(ret, "%s", text)
+		x := e.Op(ret, "%s", text)
 		for i, r := range in.Results {
-			e.set(r, e.o.Op(typ(r.Type), "extractvalue %s, %d", x, i))
+			e.set(r, e.ExtractValue(x, i))
 		}
 	}
 }
 
 // emitCallInd calls through a pointer.
 func emitCallInd(e *emitter, in *ir.Inst) {
-	p := e.o.Op("ptr", "inttoptr %s to ptr", e.val(in.Args[0]))
+	p := e.IntToPtr(e.val(in.Args[0]), "ptr")
 	e.returned(in, p.S, in.Args[1:])
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -20,8 +21,8 @@ type emitter struct {
 	code *Code
 	g    *globals
 
-	f      *ir.Func
-	o      *ll.Func
+	f *ir.Func
+	*ll.Func
 	vals   map[*ir.Value]ll.Val
 	labels map[*ir.Block]string
 	ends   map[*ir.Block]string // the LLVM block that holds a block's terminator
@@ -116,7 +117,7 @@ func (e *emitter) function(f *ir.Func) {
 	if product != nil {
 		head += " noinline"
 	}
-	e.o = e.mod.Func(head, false)
+	e.Func = e.mod.Func(head, false)
 	if product != nil {
 		e.unitFunction(f, product)
 		return
@@ -127,7 +128,7 @@ func (e *emitter) function(f *ir.Func) {
 			align = max(align, s.Align)
 		}
 		p := e.t.frame(e, n, align)
-		e.local = e.o.Op("i64", "ptrtoint %s to i64", p)
+		e.local = e.PtrToInt(p)
 	}
 	if f.Kernel {
 		e.t.prologue(e)
@@ -135,14 +136,14 @@ func (e *emitter) function(f *ir.Func) {
 	for i, b := range f.Blocks {
 		e.labels[b] = fmt.Sprintf("b%d", i)
 	}
-	e.o.Br("b0")
+	e.Br("b0")
 	var hold map[*ir.Block][]*ir.Value
 	e.least = nil
 	if !e.t.pointers() {
 		hold, e.least = held(f), leastOffsets(f)
 	}
 	for _, b := range f.Blocks {
-		e.o.Label(e.labels[b])
+		e.Label(e.labels[b])
 		for i, in := range b.Insts {
 			if i == len(b.Insts)-1 {
 				for _, v := range hold[b] {
@@ -164,25 +165,30 @@ func (e *emitter) extra(f *ir.Func) int {
 }
 
 // resultType is what a function returns: nothing, a value, or several.
-func resultType(ts []ir.Type) string {
-	switch len(ts) {
+func resultType(ts []ir.Type) ll.Type {
+	fields := make([]ll.Type, len(ts))
+	for i, t := range ts {
+		fields[i] = typ(t)
+	}
+	return returned(fields)
+}
+
+// returned is the type of so many results.
+func returned(fields []ll.Type) ll.Type {
+	switch len(fields) {
 	case 0:
 		return "void"
 	case 1:
-		return typ(ts[0])
+		return fields[0]
 	}
-	var names []string
-	for _, t := range ts {
-		names = append(names, typ(t))
-	}
-	return "{ " + strings.Join(names, ", ") + " }"
+	return ll.Struct(fields...)
 }
 
 func (e *emitter) inst(in *ir.Inst) {
 	e.line = in.Line
 	if in.Op.IsTerm() {
 		e.meet(in.Block)
-		e.ends[in.Block] = e.o.Cur()
+		e.ends[in.Block] = e.Cur()
 	}
 	if fn := e.t.own(in.Op); fn != nil {
 		e.code.Ways[e.t.way(in.Op)]++
@@ -226,7 +232,7 @@ func edges(from, to *ir.Block) int {
 // val is a value in LLVM's words.
 func (e *emitter) val(v *ir.Value) ll.Val {
 	if v.Const {
-		return constant(v.Type, v.Bits)
+		return emit.Const(v.Type, v.Bits)
 	}
 	x, ok := e.vals[v]
 	if !ok {

@@ -16,23 +16,23 @@ func (e *emitter) halves(t ir.Type, a []ll.Val, op func(el ir.Type, a []ll.Val) 
 		return op(t, a)
 	}
 	vt := ll.Vec(2, typ(el))
-	r := ll.Val{T: vt, S: "poison"}
+	r := ll.Poison(vt)
 	parts := make([]ll.Val, len(a))
 	for i, x := range a {
-		parts[i] = e.cast(x, vt)
+		parts[i] = e.Bitcast(x, vt)
 	}
 	for j := range 2 {
 		one := make([]ll.Val, len(a))
 		for i, p := range parts {
-			one[i] = e.o.Op(typ(el), "extractelement %s, i64 %d", p, j)
+			one[i] = e.Extract(p, j)
 		}
-		r = e.o.Op(vt, "insertelement %s, %s, i64 %d", r, op(el, one), j)
+		r = e.Insert(r, op(el, one), j)
 	}
-	return e.cast(r, "i32")
+	return e.Bitcast(r, "i32")
 }
 
 // fc is a float constant given by its bits.
-func fc(t ir.Type, bits uint64) ll.Val { return constant(t, bits) }
+func fc(t ir.Type, bits uint64) ll.Val { return emit.Const(t, bits) }
 
 // flushed is an operand as in wants it.
 func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
@@ -45,22 +45,22 @@ func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
 // flushBits turns subnormals into zeros of their sign.
 func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
 	f := emit.Formats[t]
-	b := e.bits(x)
-	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.Inf))), k(b, 0))
-	zero := e.cast(e.op2("and", b, k(b, int64(f.Sign))), x.T)
-	return e.sel(tiny, zero, x)
+	b := e.Bits(x)
+	tiny := e.ICmp("eq", e.And(b, b.Int(int64(f.Inf))), b.Int(0))
+	zero := e.Bitcast(e.And(b, b.Int(int64(f.Sign))), x.T)
+	return e.Select(tiny, zero, x)
 }
 
 // flushTiny flushes the result r of an f32 operation on args as the hardware does: by the result rounded as if exponents had no
 // end. What only rounds up to the least normal number because subnormals are coarser is flushed too.
 func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
 	f := emit.Formats[ir.F32]
-	b := e.bits(r)
-	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.Inf))), k(b, 0))
+	b := e.Bits(r)
+	tiny := e.ICmp("eq", e.And(b, b.Int(int64(f.Inf))), b.Int(0))
 	const up, bound, step = 0x5f800000, 0x20800000, 0x14000000 // 2^64, 2^-62 = least × 2^64, 2^-87
-	scale := func(x ll.Val) ll.Val { return e.op2("fmul", x, fc(ir.F32, up)) }
+	scale := func(x ll.Val) ll.Val { return e.FMul(x, fc(ir.F32, up)) }
 	below := func(x ll.Val) { // x is the result times 2^64, or overflows and says nothing
-		tiny = e.op2("or", tiny, e.fcmp("olt", e.intr("fabs", x), fc(ir.F32, bound)))
+		tiny = e.Or(tiny, e.FCmp("olt", e.Intr("fabs", x), fc(ir.F32, bound)))
 	}
 	switch {
 	case in.Op == ir.FMul:
@@ -71,12 +71,12 @@ func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
 		below(e.arith(in, ir.F32, []ll.Val{scale(args[0]), args[1]}))
 	case in.Op == ir.FDiv:
 		// |a/b| is below least - 2^-151, half a step: |a|×2^64 - |b|×2^-62 + |b|×2^-87 is negative.
-		x, y := e.intr("fabs", args[0]), e.intr("fabs", args[1])
-		d := e.intr("fma", y, fc(ir.F32, bound|1<<31), scale(x))
-		d = e.intr("fma", y, fc(ir.F32, step), d)
-		tiny = e.op2("or", tiny, e.fcmp("olt", d, fc(ir.F32, 0)))
+		x, y := e.Intr("fabs", args[0]), e.Intr("fabs", args[1])
+		d := e.Intr("fma", y, fc(ir.F32, bound|1<<31), scale(x))
+		d = e.Intr("fma", y, fc(ir.F32, step), d)
+		tiny = e.Or(tiny, e.FCmp("olt", d, fc(ir.F32, 0)))
 	}
-	return e.sel(tiny, e.cast(e.op2("and", b, k(b, int64(f.Sign))), "float"), r)
+	return e.Select(tiny, e.Bitcast(e.And(b, b.Int(int64(f.Sign))), "float"), r)
 }
 
 func emitArith(e *emitter, in *ir.Inst) {
@@ -115,10 +115,10 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 	case ir.FDiv:
 		order = []ll.Val{a[1], a[0]}
 	}
-	r = e.sel(e.fcmp("uno", r, r), fc(ir.F64, emit.Formats[ir.F64].NaN), r)
+	r = e.Select(e.FCmp("uno", r, r), fc(ir.F64, emit.Formats[ir.F64].NaN), r)
 	for _, x := range order {
-		b := e.bits(x)
-		r = e.sel(e.fcmp("uno", x, x), e.cast(e.op2("or", b, k(b, 1<<51)), "double"), r)
+		b := e.Bits(x)
+		r = e.Select(e.FCmp("uno", x, x), e.Bitcast(e.Or(b, b.Int(1<<51)), "double"), r)
 	}
 	return r
 }
@@ -126,16 +126,16 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 // sqrt is a square root behind a fence. LLVM 22 turns a test of the root for NaN into a test of its operand for numbers below
 // zero, and its code generator then takes the root itself for the NaN that is selected there, whatever bits that one has.
 func (e *emitter) sqrt(x ll.Val) ll.Val {
-	return e.fence(e.intr("sqrt", x))
+	return e.fence(e.Intr("sqrt", x))
 }
 
 // fence keeps a number apart from LLVM's folding. AMD's code generator (19 to 22) cannot select the intrinsic of a number that all
 // lanes share and that a vector unit made: there it is a vector register that LLVM does not see into.
 func (e *emitter) fence(x ll.Val) ll.Val {
 	if _, ok := e.t.(amdgcn); ok {
-		return e.o.Op(x.T, `call %s asm "", "=v,0"(%s)`, x.T, x)
+		return e.Op(x.T, `call %s asm "", "=v,0"(%s)`, x.T, x)
 	}
-	return e.intr("arithmetic.fence", x)
+	return e.Intr("arithmetic.fence", x)
 }
 
 // arith is one operation on elements of type t, rounded as in says.
@@ -146,26 +146,26 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	case t == ir.BF16:
 		return e.arithBF16(in, a)
 	case t == ir.F16 && in.FTZ && in.Op == ir.FMul && in.Rnd == ir.RN:
-		return e.flushToF16(e.op2("fmul", e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float")))
+		return e.flushToF16(e.FMul(e.FPExt(a[0], "float"), e.FPExt(a[1], "float")))
 	case in.Rnd != ir.RN:
 		return e.directed(in, t, a)
 	case t == ir.F16 && in.FTZ && in.Op == ir.FFma:
-		return e.flushToF16(e.oddFma(e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float"), e.conv("fpext", a[2], "float")))
+		return e.flushToF16(e.oddFma(e.FPExt(a[0], "float"), e.FPExt(a[1], "float"), e.FPExt(a[2], "float")))
 	case in.Op == ir.FFma:
-		return e.intr("fma", a...)
+		return e.Intr("fma", a...)
 	case in.Op == ir.FSqrt:
 		return e.sqrt(a[0])
 	}
-	return e.op2(emit.Arith[in.Op], a[0], a[1])
+	return e.Binary(emit.Arith[in.Op], a[0], a[1])
 }
 
 // flushToF16 narrows a product or a fused sum, exact or rounded to odd, and flushes by that: what only rounds up to the least normal
 // number is flushed too.
 func (e *emitter) flushToF16(p ll.Val) ll.Val {
-	tiny := e.fcmp("olt", e.intr("fabs", p), fc(ir.F32, 0x387ff000))
-	pb := e.bits(p)
-	zero := e.cast(e.op2("and", pb, k(pb, -1<<31)), "float")
-	return e.conv("fptrunc", e.sel(tiny, zero, p), "half")
+	tiny := e.FCmp("olt", e.Intr("fabs", p), fc(ir.F32, 0x387ff000))
+	pb := e.Bits(p)
+	zero := e.Bitcast(e.And(pb, pb.Int(-1<<31)), "float")
+	return e.FPTrunc(e.Select(tiny, zero, p), "half")
 }
 
 // arithBF16 computes in f32. Twice eight bits and two fit in 24, so rounding twice is harmless for all but the fused operation,
@@ -184,56 +184,56 @@ func (e *emitter) arithBF16(in *ir.Inst, a []ll.Val) ll.Val {
 	case ir.FSqrt:
 		return e.narrowBF16(e.sqrt(w[0]))
 	}
-	return e.narrowBF16(e.op2(emit.Arith[in.Op], w[0], w[1]))
+	return e.narrowBF16(e.Binary(emit.Arith[in.Op], w[0], w[1]))
 }
 
 // oddFma is a fused operation of narrow numbers with f32, rounded to odd, so that rounding it once more is as if it had been
 // rounded once; what f32 rounded away is found with the product, which is exact where it matters (emit/warp, fmaNarrow).
 func (e *emitter) oddFma(a, b, c ll.Val) ll.Val {
-	p := e.op2("fmul", a, b)
-	s := e.intr("fma", a, b, c)
-	pv := e.op2("fsub", s, c)
-	cv := e.op2("fsub", s, pv)
-	err := e.op2("fadd", e.op2("fsub", p, pv), e.op2("fsub", c, cv))
-	inexact := e.fcmp("one", err, fc(ir.F32, 0))
-	sb, eb := e.bits(s), e.bits(err)
-	even := e.cmp("eq", e.op2("and", sb, k(sb, 1)), k(sb, 0))
-	toward0 := e.cmp("slt", e.op2("xor", sb, eb), k(sb, 0))
-	moved := e.op2("add", sb, e.sel(toward0, k(sb, -1), k(sb, 1)))
-	return e.cast(e.sel(e.op2("and", inexact, even), moved, sb), "float")
+	p := e.FMul(a, b)
+	s := e.Intr("fma", a, b, c)
+	pv := e.FSub(s, c)
+	cv := e.FSub(s, pv)
+	err := e.FAdd(e.FSub(p, pv), e.FSub(c, cv))
+	inexact := e.FCmp("one", err, fc(ir.F32, 0))
+	sb, eb := e.Bits(s), e.Bits(err)
+	even := e.ICmp("eq", e.And(sb, sb.Int(1)), sb.Int(0))
+	toward0 := e.ICmp("slt", e.Xor(sb, eb), sb.Int(0))
+	moved := e.Add(sb, e.Select(toward0, sb.Int(-1), sb.Int(1)))
+	return e.Bitcast(e.Select(e.And(inexact, even), moved, sb), "float")
 }
 
 // widenBF16 is exact.
 func (e *emitter) widenBF16(x ll.Val) ll.Val {
-	w := e.conv("zext", x, "i32")
-	return e.cast(e.op2("shl", w, k(w, 16)), "float")
+	w := e.ZExt(x, "i32")
+	return e.Bitcast(e.Shl(w, w.Int(16)), "float")
 }
 
 // narrowBF16 rounds to nearest even; NaNs become the canonical one.
 func (e *emitter) narrowBF16(x ll.Val) ll.Val {
-	b := e.bits(x)
-	odd := e.op2("and", e.op2("lshr", b, k(b, 16)), k(b, 1))
-	r := e.op2("lshr", e.op2("add", b, e.op2("add", odd, k(b, 0x7fff))), k(b, 16))
-	r = e.sel(e.fcmp("uno", x, fc(ir.F32, 0)), k(r, 0x7fff), r)
-	return e.conv("trunc", r, "i16")
+	b := e.Bits(x)
+	odd := e.And(e.LShr(b, b.Int(16)), b.Int(1))
+	r := e.LShr(e.Add(b, e.Add(odd, b.Int(0x7fff))), b.Int(16))
+	r = e.Select(e.FCmp("uno", x, fc(ir.F32, 0)), r.Int(0x7fff), r)
+	return e.Trunc(r, "i16")
 }
 
 // truncBF16 rounds towards zero or an infinity, or ties away.
 func (e *emitter) truncBF16(x ll.Val, rnd ir.Rnd) ll.Val {
-	b := e.bits(x)
-	some := e.conv("zext", e.cmp("ne", e.op2("and", b, k(b, 0xffff)), k(b, 0)), "i32")
-	neg := e.cmp("slt", b, k(b, 0))
-	r := e.op2("lshr", b, k(b, 16))
+	b := e.Bits(x)
+	some := e.ZExt(e.ICmp("ne", e.And(b, b.Int(0xffff)), b.Int(0)), "i32")
+	neg := e.ICmp("slt", b, b.Int(0))
+	r := e.LShr(b, b.Int(16))
 	switch rnd {
 	case ir.RP:
-		r = e.op2("add", r, e.sel(neg, k(b, 0), some))
+		r = e.Add(r, e.Select(neg, b.Int(0), some))
 	case ir.RM:
-		r = e.op2("add", r, e.sel(neg, some, k(b, 0)))
+		r = e.Add(r, e.Select(neg, some, b.Int(0)))
 	case ir.RNA:
-		r = e.op2("lshr", e.op2("add", b, k(b, 0x8000)), k(b, 16))
+		r = e.LShr(e.Add(b, b.Int(0x8000)), b.Int(16))
 	}
-	r = e.sel(e.fcmp("uno", x, fc(ir.F32, 0)), k(r, 0x7fff), r)
-	return e.conv("trunc", r, "i16")
+	r = e.Select(e.FCmp("uno", x, fc(ir.F32, 0)), r.Int(0x7fff), r)
+	return e.Trunc(r, "i16")
 }
 
 // saturate clamps to 0…1, a NaN to +0.
@@ -242,8 +242,8 @@ func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
 		return e.narrowBF16(e.saturate(e.widenBF16(x), ir.F32))
 	}
 	zero, one := fc(t, 0), fc(t, emit.Formats[t].One)
-	x = e.sel(e.fcmp("ogt", x, zero), x, zero)
-	return e.sel(e.fcmp("olt", x, one), x, one)
+	x = e.Select(e.FCmp("ogt", x, zero), x, zero)
+	return e.Select(e.FCmp("olt", x, one), x, one)
 }
 
 // emitSign is FNeg and FAbs on the bits: a NaN becomes the canonical one, of f64 a quiet one.
@@ -255,18 +255,18 @@ func emitSign(e *emitter, in *ir.Inst) {
 			x = e.flushBits(x, el)
 		}
 		f := emit.Formats[el]
-		b := e.bits(x)
-		mag := e.op2("and", b, k(b, int64(f.Sign-1)))
-		nan := e.cmp("ugt", mag, k(b, int64(f.Inf)))
+		b := e.Bits(x)
+		mag := e.And(b, b.Int(int64(f.Sign-1)))
+		nan := e.ICmp("ugt", mag, b.Int(int64(f.Inf)))
 		r := mag
 		if in.Op == ir.FNeg {
-			r = e.op2("xor", b, k(b, int64(f.Sign)))
+			r = e.Xor(b, b.Int(int64(f.Sign)))
 		}
-		other := k(b, int64(f.NaN))
+		other := b.Int(int64(f.NaN))
 		if el == ir.F64 {
-			other = e.op2("or", b, k(b, 1<<51))
+			other = e.Or(b, b.Int(1<<51))
 		}
-		return e.cast(e.sel(nan, other, r), x.T)
+		return e.Bitcast(e.Select(nan, other, r), x.T)
 	}))
 }
 
@@ -274,9 +274,9 @@ func emitCopysign(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	e.result(in, e.halves(t, []ll.Val{e.clean(in.Args[0]), e.clean(in.Args[1])}, func(el ir.Type, a []ll.Val) ll.Val {
 		f := emit.Formats[el]
-		x, s := e.bits(a[0]), e.bits(a[1])
-		r := e.op2("or", e.op2("and", x, k(x, int64(f.Sign-1))), e.op2("and", s, k(s, int64(f.Sign))))
-		return e.cast(r, a[0].T)
+		x, s := e.Bits(a[0]), e.Bits(a[1])
+		r := e.Or(e.And(x, x.Int(int64(f.Sign-1))), e.And(s, s.Int(int64(f.Sign))))
+		return e.Bitcast(r, a[0].T)
 	}))
 }
 
@@ -299,40 +299,40 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 // minMax compares the bits as numbers of sign and magnitude, in which -0 is below +0.
 func (e *emitter) minMax(largest, nan, xorsign bool, x, y ll.Val, t ir.Type) ll.Val {
 	f := emit.Formats[t]
-	a, b := e.bits(x), e.bits(y)
-	mag := func(v ll.Val) ll.Val { return e.op2("and", v, k(v, int64(f.Sign-1))) }
-	isNaN := func(v ll.Val) ll.Val { return e.cmp("ugt", mag(v), k(v, int64(f.Inf))) }
+	a, b := e.Bits(x), e.Bits(y)
+	mag := func(v ll.Val) ll.Val { return e.And(v, v.Int(int64(f.Sign-1))) }
+	isNaN := func(v ll.Val) ll.Val { return e.ICmp("ugt", mag(v), v.Int(int64(f.Inf))) }
 	an, bn := isNaN(a), isNaN(b)
 	var sign ll.Val
 	if xorsign {
-		xs := e.op2("xor", a, b)
-		sign = e.op2("and", xs, k(xs, int64(f.Sign)))
+		xs := e.Xor(a, b)
+		sign = e.And(xs, xs.Int(int64(f.Sign)))
 		a, b = mag(a), mag(b)
 	}
 	key := func(v ll.Val) ll.Val {
-		s := e.op2("ashr", v, k(v, int64(bitsOf(v.T)-1)))
-		return e.op2("xor", v, e.op2("and", s, k(v, int64(f.Sign-1))))
+		s := e.AShr(v, v.Int(int64(v.T.Bits()-1)))
+		return e.Xor(v, e.And(s, v.Int(int64(f.Sign-1))))
 	}
-	cmp := "slt"
+	cmp := ll.Pred("slt")
 	if largest {
 		cmp = "sgt"
 	}
-	r := e.sel(e.cmp(cmp, key(a), key(b)), a, b)
+	r := e.Select(e.ICmp(cmp, key(a), key(b)), a, b)
 	if !nan {
-		r = e.sel(an, b, e.sel(bn, a, r)) // of two NaNs the second
+		r = e.Select(an, b, e.Select(bn, a, r)) // of two NaNs the second
 	}
 	if xorsign {
-		r = e.op2("or", mag(r), sign)
+		r = e.Or(mag(r), sign)
 	}
 	switch { // a NaN has no other's sign
 	case nan:
-		r = e.sel(e.op2("or", an, bn), k(r, int64(f.NaN)), r)
+		r = e.Select(e.Or(an, bn), r.Int(int64(f.NaN)), r)
 	case t == ir.F64:
-		r = e.sel(e.op2("and", an, bn), e.op2("or", r, k(r, 1<<51)), r)
+		r = e.Select(e.And(an, bn), e.Or(r, r.Int(1<<51)), r)
 	default:
-		r = e.sel(e.op2("and", an, bn), k(r, int64(f.NaN)), r)
+		r = e.Select(e.And(an, bn), r.Int(int64(f.NaN)), r)
 	}
-	return e.cast(r, x.T)
+	return e.Bitcast(r, x.T)
 }
 
 var roundNames = map[ir.Rnd]string{ir.RN: "roundeven", ir.RZ: "trunc", ir.RM: "floor", ir.RP: "ceil"}
@@ -357,7 +357,7 @@ func (e *emitter) roundIntegral(x ll.Val, rnd ir.Rnd) ll.Val {
 	if !ok {
 		e.fail("rounding %s to an integer", rnd)
 	}
-	return e.intr(name, x)
+	return e.Intr(name, x)
 }
 
 // emitFRelu: negative numbers and -0 become +0, NaN the canonical one.
@@ -370,10 +370,10 @@ func emitFRelu(e *emitter, in *ir.Inst) {
 
 func (e *emitter) relu(x ll.Val, t ir.Type) ll.Val {
 	f := emit.Formats[t]
-	b := e.bits(x)
-	nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.Sign-1))), k(b, int64(f.Inf)))
-	neg := e.cmp("slt", b, k(b, 0))
-	return e.cast(e.sel(nan, k(b, int64(f.NaN)), e.sel(neg, k(b, 0), b)), x.T)
+	b := e.Bits(x)
+	nan := e.ICmp("ugt", e.And(b, b.Int(int64(f.Sign-1))), b.Int(int64(f.Inf)))
+	neg := e.ICmp("slt", b, b.Int(0))
+	return e.Bitcast(e.Select(nan, b.Int(int64(f.NaN)), e.Select(neg, b.Int(0), b)), x.T)
 }
 
 // canonical gives NaNs the bits that the hardware gives them.
@@ -381,5 +381,5 @@ func (e *emitter) canonical(x ll.Val, t ir.Type) ll.Val {
 	if t != ir.F16 && t != ir.F32 {
 		return x
 	}
-	return e.sel(e.fcmp("uno", x, fc(t, 0)), fc(t, emit.Formats[t].NaN), x)
+	return e.Select(e.FCmp("uno", x, fc(t, 0)), fc(t, emit.Formats[t].NaN), x)
 }

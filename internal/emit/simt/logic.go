@@ -5,69 +5,69 @@ import (
 	"kudzu/internal/ll"
 )
 
-func emitNot(e *emitter, in *ir.Inst) { e.result(in, e.not(e.val(in.Args[0]))) }
+func emitNot(e *emitter, in *ir.Inst) { e.result(in, e.Not(e.val(in.Args[0]))) }
 
 // place is a position or length in a word of w bits. PTX takes it modulo 256; for 64 bits the hardware reads it whole, and
 // what is past the width is as good as the width.
 func (e *emitter) place(x ll.Val, w int64) ll.Val {
 	if w == 64 {
-		return e.intr("umin", x, k(x, 255))
+		return e.Intr("umin", x, x.Int(255))
 	}
-	return e.op2("and", x, k(x, 255))
+	return e.And(x, x.Int(255))
 }
 
 // emitBfe extracts a field. Bits past the top are copies of the sign for signed fields; the sign of a field that reaches
 // past the top is the top bit.
 func emitBfe(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
-	x, w := a[0], int64(bitsOf(a[0].T))
+	x, w := a[0], int64(a[0].T.Bits())
 	pos, length := e.place(a[1], w), e.place(a[2], w)
-	none := e.cmp("eq", length, k(length, 0))
+	none := e.ICmp("eq", length, length.Int(0))
 	if in.Op == ir.BfeU {
 		f := e.shift("lshr", x, pos)
-		drop := e.intr("usub.sat", k(length, w), length)
+		drop := e.Intr("usub.sat", length.Int(w), length)
 		f = e.shift("lshr", e.shift("shl", f, drop), drop)
-		e.result(in, e.sel(none, k(x, 0), f))
+		e.result(in, e.Select(none, x.Int(0), f))
 		return
 	}
 	// Bring the field's last bit to the top, then shift it down with its sign.
-	end := e.intr("umin", e.op2("add", pos, length), k(pos, w))
-	t := e.shift("shl", x, e.op2("sub", k(pos, w), end))
-	inside := e.intr("usub.sat", end, pos)
-	beyond := e.cmp("eq", inside, k(inside, 0))
-	sign := e.op2("ashr", x, k(x, w-1))
-	f := e.shift("ashr", t, e.op2("sub", k(pos, w), inside))
-	e.result(in, e.sel(none, k(x, 0), e.sel(beyond, sign, f)))
+	end := e.Intr("umin", e.Add(pos, length), pos.Int(w))
+	t := e.shift("shl", x, e.Sub(pos.Int(w), end))
+	inside := e.Intr("usub.sat", end, pos)
+	beyond := e.ICmp("eq", inside, inside.Int(0))
+	sign := e.AShr(x, x.Int(w-1))
+	f := e.shift("ashr", t, e.Sub(pos.Int(w), inside))
+	e.result(in, e.Select(none, x.Int(0), e.Select(beyond, sign, f)))
 }
 
 // emitBfi inserts a field of a into b.
 func emitBfi(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	field, base := a[0], a[1]
-	w := int64(bitsOf(base.T))
+	w := int64(base.T.Bits())
 	pos, length := e.place(a[2], w), e.place(a[3], w)
-	mask := e.shift("shl", e.not(e.shift("shl", k(base, -1), length)), pos)
-	e.result(in, e.op2("or", e.op2("and", e.shift("shl", field, pos), mask), e.op2("and", base, e.not(mask))))
+	mask := e.shift("shl", e.Not(e.shift("shl", base.Int(-1), length)), pos)
+	e.result(in, e.Or(e.And(e.shift("shl", field, pos), mask), e.And(base, e.Not(mask))))
 }
 
 // emitBfind gives the position of the highest bit that differs from the sign, or all ones.
 func emitBfind(e *emitter, in *ir.Inst) {
 	x := e.val(in.Args[0])
-	w := int64(bitsOf(x.T))
+	w := int64(x.T.Bits())
 	if in.Op == ir.BfindS {
-		x = e.op2("xor", x, e.op2("ashr", x, k(x, w-1)))
+		x = e.Xor(x, e.AShr(x, x.Int(w-1)))
 	}
-	c := e.toBits(e.clz(x), 32) // with no bit set the width, and the difference is -1
-	e.result(in, e.op2("sub", k(c, w-1), c))
+	c := e.Resize(e.clz(x), 32) // with no bit set the width, and the difference is -1
+	e.result(in, e.Sub(c.Int(w-1), c))
 }
 
 // emitBmsk is a mask of len bits from pos on; Wrap takes both modulo 32, otherwise they clamp.
 func emitBmsk(e *emitter, in *ir.Inst) {
 	pos, length := e.val(in.Args[0]), e.val(in.Args[1])
 	if in.Wrap {
-		pos, length = e.op2("and", pos, k(pos, 31)), e.op2("and", length, k(length, 31))
+		pos, length = e.And(pos, pos.Int(31)), e.And(length, length.Int(31))
 	}
-	e.result(in, e.shift("shl", e.not(e.shift("shl", k(pos, -1), length)), pos))
+	e.result(in, e.shift("shl", e.Not(e.shift("shl", pos.Int(-1), length)), pos))
 }
 
 // emitLop3 is any function of three bits, as LLVM's own minimiser likes it: the sum of the products of its truth table.
@@ -82,24 +82,24 @@ func emitLop3(e *emitter, in *ir.Inst) {
 		var r ll.Val
 		switch bits {
 		case 0:
-			r = k(b, 0)
+			r = b.Int(0)
 		case 2:
-			r = e.op2("and", e.not(b), c)
+			r = e.And(e.Not(b), c)
 		case 4:
-			r = e.op2("and", b, e.not(c))
+			r = e.And(b, e.Not(c))
 		case 6:
-			r = e.op2("xor", b, c)
+			r = e.Xor(b, c)
 		case 8:
-			r = e.op2("and", b, c)
+			r = e.And(b, c)
 		case 10:
 			r = c
 		case 12:
 			r = b
 		case 14:
-			r = e.op2("or", b, c)
+			r = e.Or(b, c)
 		}
 		if inverted {
-			return e.not(r)
+			return e.Not(r)
 		}
 		return r
 	}
@@ -108,7 +108,7 @@ func emitLop3(e *emitter, in *ir.Inst) {
 		e.result(in, pair(hi))
 		return
 	}
-	e.result(in, e.op2("or", e.op2("and", x, pair(hi)), e.op2("and", e.not(x), pair(lo))))
+	e.result(in, e.Or(e.And(x, pair(hi)), e.And(e.Not(x), pair(lo))))
 }
 
 // emitFsh shifts a pair of words: left keeps the high one, right the low one. Clamped, 32 gives the other word whole.
@@ -119,9 +119,9 @@ func emitFsh(e *emitter, in *ir.Inst) {
 	if in.Op == ir.FshR {
 		name, whole = "fshr", hi
 	}
-	r := e.intr(name, hi, lo, s)
+	r := e.Intr(name, hi, lo, s)
 	if !in.Wrap {
-		r = e.sel(e.cmp("uge", s, k(s, 32)), whole, r)
+		r = e.Select(e.ICmp("uge", s, s.Int(32)), whole, r)
 	}
 	e.result(in, r)
 }
@@ -130,14 +130,14 @@ func emitFsh(e *emitter, in *ir.Inst) {
 func emitPrmt(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	s := a[2]
-	wide := e.op2("or", e.conv("zext", a[0], "i64"), e.op2("shl", e.conv("zext", a[1], "i64"), ll.Int("i64", 32)))
+	wide := e.Or(e.ZExt(a[0], "i64"), e.Shl(e.ZExt(a[1], "i64"), ll.Int("i64", 32)))
 	r := ll.Int("i32", 0)
 	for i := range 4 {
-		sel := e.op2("lshr", s, k(s, int64(4*i)))
-		amount := e.conv("zext", e.op2("shl", e.op2("and", sel, k(sel, 7)), k(sel, 3)), "i64")
-		b := e.conv("trunc", e.op2("lshr", wide, amount), "i8")
-		b = e.sel(e.cmp("ne", e.op2("and", sel, k(sel, 8)), k(sel, 0)), e.op2("ashr", b, k(b, 7)), b)
-		r = e.op2("or", r, e.op2("shl", e.conv("zext", b, "i32"), k(s, int64(8*i))))
+		sel := e.LShr(s, s.Int(int64(4*i)))
+		amount := e.ZExt(e.Shl(e.And(sel, sel.Int(7)), sel.Int(3)), "i64")
+		b := e.Trunc(e.LShr(wide, amount), "i8")
+		b = e.Select(e.ICmp("ne", e.And(sel, sel.Int(8)), sel.Int(0)), e.AShr(b, b.Int(7)), b)
+		r = e.Or(r, e.Shl(e.ZExt(b, "i32"), s.Int(int64(8*i))))
 	}
 	e.result(in, r)
 }
@@ -147,24 +147,24 @@ func emitPrmt(e *emitter, in *ir.Inst) {
 func emitFns(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	mask, base, n := a[0], a[1], a[2]
-	zero := e.cmp("eq", n, k(n, 0))
-	down := e.cmp("slt", n, k(n, 0))
+	zero := e.ICmp("eq", n, n.Int(0))
+	down := e.ICmp("slt", n, n.Int(0))
 	// Downwards is upwards in the mirrored word.
-	m := e.sel(down, e.intr("bitreverse", mask), mask)
-	from := e.sel(down, e.op2("sub", k(base, 31), base), base)
-	count := e.sel(zero, k(n, 1), e.o.Call("i32", "llvm.abs.i32", n, ll.Int("i1", 0)))
-	m = e.op2("and", m, e.shift("shl", k(m, -1), from))
-	m = e.sel(zero, e.op2("and", m, e.shift("shl", k(m, 1), base)), m)
+	m := e.Select(down, e.Intr("bitreverse", mask), mask)
+	from := e.Select(down, e.Sub(base.Int(31), base), base)
+	count := e.Select(zero, n.Int(1), e.Call("i32", "llvm.abs.i32", n, ll.Int("i1", 0)))
+	m = e.And(m, e.shift("shl", m.Int(-1), from))
+	m = e.Select(zero, e.And(m, e.shift("shl", m.Int(1), base)), m)
 	// Drop the lowest bit count-1 times: binary search over the places by counting bits below.
-	at := k(n, 0)
+	at := n.Int(0)
 	for step := int64(16); step > 0; step /= 2 {
-		try := e.op2("add", at, k(at, step))
-		below := e.op2("and", m, e.not(e.op2("shl", k(m, -1), try)))
-		few := e.cmp("ult", e.intr("ctpop", below), count)
-		at = e.sel(few, try, at)
+		try := e.Add(at, at.Int(step))
+		below := e.And(m, e.Not(e.Shl(m.Int(-1), try)))
+		few := e.ICmp("ult", e.Intr("ctpop", below), count)
+		at = e.Select(few, try, at)
 	}
-	found := e.cmp("uge", e.intr("ctpop", m), count)
-	at = e.sel(down, e.op2("sub", k(at, 31), at), at)
-	outside := e.cmp("ugt", base, k(base, 31))
-	e.result(in, e.sel(e.op2("and", found, e.not(outside)), at, k(at, -1)))
+	found := e.ICmp("uge", e.Intr("ctpop", m), count)
+	at = e.Select(down, e.Sub(at.Int(31), at), at)
+	outside := e.ICmp("ugt", base, base.Int(31))
+	e.result(in, e.Select(e.And(found, e.Not(outside)), at, at.Int(-1)))
 }

@@ -8,7 +8,10 @@ import (
 // memory of several values is a vector of integers of their width.
 
 // accessType is the LLVM type of n values of type t in memory.
-func accessType(t ir.Type, n int) string { return ll.Vec(n, intType(max(t.Bits(), 8))) }
+func accessType(t ir.Type, n int) ll.Type { return ll.Vec(n, ll.IntType(max(t.Bits(), 8))) }
+
+// invariant marks what nobody writes while the kernel runs.
+const invariant = "!invariant.load !0"
 
 // alignOf is the alignment of an access: PTX guarantees its whole size.
 func alignOf(in *ir.Inst, t ir.Type, n int) int {
@@ -41,10 +44,10 @@ func (e *emitter) at(sp ir.Space, v *ir.Value) ll.Val {
 	}
 	base, off := e.val(d.Args[0]), d.Args[1].Int()
 	if least := e.least[d.Args[0]]; sp == ir.Shared && least < 0 { // its instructions add what is not negative
-		base, off = e.op2("add", base, ll.Int("i64", least)), off-least
+		base, off = e.Add(base, ll.Int("i64", least)), off-least
 	}
 	p := e.pointer(sp, base)
-	return e.o.Op(p.T, "getelementptr i8, %s, %s", p, e.offset(sp, ll.Int("i64", off)))
+	return e.GEP("i8", p, e.offset(sp, ll.Int("i64", off)))
 }
 
 // leastOffsets is the lowest constant that is added to a value for an access of shared memory, where all are near each other.
@@ -82,7 +85,7 @@ func (e *emitter) origin(v *ir.Value, depth int) (ir.Space, ll.Val, bool) {
 	case ir.Add:
 		for i := range d.Args {
 			if sp, a, ok := e.origin(d.Args[i], depth+1); ok {
-				return sp, e.op2("add", a, e.val(d.Args[1-i])), true
+				return sp, e.Add(a, e.val(d.Args[1-i])), true
 			}
 		}
 	}
@@ -96,15 +99,11 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	}
 	t := in.Results[0].Type
 	at := accessType(t, len(in.Results))
-	more := ""
+	how := ll.Access{Align: alignOf(in, t, len(in.Results)), Volatile: in.Volatile}
 	if in.ReadOnly && e.t.space(in.Space) != 0 {
-		more = ", !invariant.load !0"
+		how.Meta = invariant
 	}
-	word := "load"
-	if in.Volatile {
-		word = "load volatile"
-	}
-	x := e.o.Op(at, "%s %s, %s, align %d%s", word, at, e.accessed(in), alignOf(in, t, len(in.Results)), more)
+	x := e.LoadAs(at, e.accessed(in), how)
 	e.spread(in, x)
 }
 
@@ -114,34 +113,33 @@ func (e *emitter) spread(in *ir.Inst, x ll.Val) {
 		e.result(in, e.fromMemory(x, in.Results[0].Type))
 		return
 	}
-	_, el := split(x.T)
 	for i, r := range in.Results {
-		e.set(r, e.fromMemory(e.o.Op(el, "extractelement %s, i64 %d", x, i), r.Type))
+		e.set(r, e.fromMemory(e.Extract(x, i), r.Type))
 	}
 }
 
 func (e *emitter) fromMemory(x ll.Val, t ir.Type) ll.Val {
 	if t == ir.I1 {
-		return e.cmp("ne", x, k(x, 0))
+		return e.ICmp("ne", x, x.Int(0))
 	}
-	return e.cast(x, typ(t))
+	return e.Bitcast(x, typ(t))
 }
 
 // stored is the value that a store writes, as integers.
 func (e *emitter) stored(vs []*ir.Value) ll.Val {
 	one := func(v *ir.Value) ll.Val {
 		if v.Type == ir.I1 {
-			return e.conv("zext", e.val(v), "i8")
+			return e.ZExt(e.val(v), "i8")
 		}
-		return e.bits(e.clean(v))
+		return e.Bits(e.clean(v))
 	}
 	if len(vs) == 1 {
 		return one(vs[0])
 	}
 	t := accessType(vs[0].Type, len(vs))
-	x := ll.Val{T: t, S: "poison"}
+	x := ll.Poison(t)
 	for i, v := range vs {
-		x = e.o.Op(t, "insertelement %s, %s, i64 %d", x, one(v), i)
+		x = e.Insert(x, one(v), i)
 	}
 	return x
 }
@@ -152,12 +150,8 @@ func emitStore(e *emitter, in *ir.Inst) {
 		return
 	}
 	vs := in.Args[1:]
-	word := "store"
-	if in.Volatile {
-		word = "store volatile"
-	}
 	x := e.stored(vs)
-	e.o.Do("%s %s, %s, align %d", word, x, e.accessed(in), alignOf(in, vs[0].Type, len(vs)))
+	e.StoreAs(x, e.accessed(in), ll.Access{Align: alignOf(in, vs[0].Type, len(vs)), Volatile: in.Volatile})
 }
 
 var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotonic", ir.Acquire: "acquire", ir.Release: "release", ir.AcqRel: "acq_rel", ir.SeqCst: "seq_cst"}
@@ -171,17 +165,17 @@ func (e *emitter) orderedLoad(in *ir.Inst) {
 	}
 	a := e.val(in.Args[0])
 	bytes, each := e.shares(in, in.Results)
-	t := intType(8 * bytes * each)
+	t := ll.IntType(8 * bytes * each)
 	for i := 0; i < len(in.Results); i += each {
-		p := e.pointer(in.Space, e.op2("add", a, ll.Int("i64", int64(i*bytes))))
-		x := e.o.Op(t, "load atomic %s, %s %s%s, align %d", t, p, e.scope(in.Scope), order, bytes*each)
+		p := e.pointer(in.Space, e.Add(a, ll.Int("i64", int64(i*bytes))))
+		x := e.LoadAs(t, p, ll.Access{Align: bytes * each, Order: e.scope(in.Scope) + order})
 		for j, r := range in.Results[i : i+each] {
 			y := x
 			if j > 0 {
-				y = e.op2("lshr", x, ll.Int(t, int64(8*bytes*j)))
+				y = e.LShr(x, ll.Int(t, int64(8*bytes*j)))
 			}
 			if each > 1 {
-				y = e.conv("trunc", y, intType(8*bytes))
+				y = e.Trunc(y, ll.IntType(8*bytes))
 			}
 			e.set(r, e.fromMemory(y, r.Type))
 		}
@@ -204,18 +198,18 @@ func (e *emitter) orderedStore(in *ir.Inst) {
 	}
 	a, vs := e.val(in.Args[0]), in.Args[1:]
 	bytes, each := e.shares(in, vs)
-	t := intType(8 * bytes * each)
+	t := ll.IntType(8 * bytes * each)
 	for i := 0; i < len(vs); i += each {
 		x := e.stored(vs[i : i+1])
 		if each > 1 {
-			x = e.conv("zext", x, t)
+			x = e.ZExt(x, t)
 		}
 		for j := 1; j < each; j++ {
-			y := e.conv("zext", e.stored(vs[i+j:i+j+1]), t)
-			x = e.op2("or", x, e.op2("shl", y, ll.Int(t, int64(8*bytes*j))))
+			y := e.ZExt(e.stored(vs[i+j:i+j+1]), t)
+			x = e.Or(x, e.Shl(y, ll.Int(t, int64(8*bytes*j))))
 		}
-		p := e.pointer(in.Space, e.op2("add", a, ll.Int("i64", int64(i*bytes))))
-		e.o.Do("store atomic %s, %s %s%s, align %d", x, p, e.scope(in.Scope), order, bytes*each)
+		p := e.pointer(in.Space, e.Add(a, ll.Int("i64", int64(i*bytes))))
+		e.StoreAs(x, p, ll.Access{Align: bytes * each, Order: e.scope(in.Scope) + order})
 	}
 }
 
@@ -234,24 +228,24 @@ func (e *emitter) scope(s ir.Scope) string {
 func emitCopyAsync(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	for off := int64(0); off < int64(in.Bytes); off += 4 {
-		word := e.o.NewLabel("copy")
+		word := e.NewLabel("copy")
 		some, zero, join := word+".some", word+".zero", word+".join"
-		have := e.op2("sub", a[2], ll.Int("i32", off))
-		e.o.CondBr(e.cmp("sgt", have, ll.Int("i32", 0)), some, zero)
-		e.o.Label(some)
-		p := e.pointer(ir.Global, e.op2("add", a[1], ll.Int("i64", off)))
-		x := e.o.Op("i32", "load i32, %s, align 4", p)
+		have := e.Sub(a[2], ll.Int("i32", off))
+		e.CondBr(e.ICmp("sgt", have, ll.Int("i32", 0)), some, zero)
+		e.Label(some)
+		p := e.pointer(ir.Global, e.Add(a[1], ll.Int("i64", off)))
+		x := e.Load("i32", p, 4)
 		// Of the last word only the first bytes count.
-		cutOff := e.op2("shl", e.intr("usub.sat", ll.Int("i32", 4), e.intr("umin", have, ll.Int("i32", 4))), ll.Int("i32", 3))
-		x = e.op2("lshr", e.op2("shl", x, cutOff), cutOff)
-		e.o.Br(join)
-		e.o.Label(zero)
-		e.o.Br(join)
-		e.o.Label(join)
-		v := e.o.Phi("i32")
+		cutOff := e.Shl(e.Intr("usub.sat", ll.Int("i32", 4), e.Intr("umin", have, ll.Int("i32", 4))), ll.Int("i32", 3))
+		x = e.LShr(e.Shl(x, cutOff), cutOff)
+		e.Br(join)
+		e.Label(zero)
+		e.Br(join)
+		e.Label(join)
+		v := e.Phi("i32")
 		v.Add(x, some)
 		v.Add(ll.Int("i32", 0), zero)
-		e.o.Do("store %s, %s, align 4", v.Val, e.pointer(ir.Shared, e.op2("add", a[0], ll.Int("i64", off))))
+		e.Store(v.Val, e.pointer(ir.Shared, e.Add(a[0], ll.Int("i64", off))), 4)
 	}
 }
 
@@ -264,5 +258,5 @@ func emitFence(e *emitter, in *ir.Inst) {
 	if order == "monotonic" {
 		order = "acq_rel"
 	}
-	e.o.Do("fence %s%s", e.scope(in.Scope), order)
+	e.Fence(e.scope(in.Scope) + order)
 }

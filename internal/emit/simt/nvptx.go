@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -77,7 +78,7 @@ func (t nvptx) head(e *emitter) string {
 	}
 	var texts []string
 	for i, p := range e.k.Params {
-		v := ll.Val{T: intType(8 * p.Size), S: fmt.Sprintf("%%p%d", i)}
+		v := ll.Val{T: ll.IntType(8 * p.Size), S: fmt.Sprintf("%%p%d", i)}
 		text := v.String()
 		if !whole[i] {
 			v.T = "ptr"
@@ -102,19 +103,19 @@ func (e *emitter) paramAt(off int) int {
 func (t nvptx) param(e *emitter, off int, ty ir.Type) ll.Val {
 	i := e.paramAt(off)
 	if i < 0 { // between two parameters: nobody wrote it
-		return constant(ty, 0)
+		return emit.Const(ty, 0)
 	}
 	v, p := e.args[i], e.k.Params[i]
 	if v.T != "ptr" {
-		return e.cast(v, typ(ty))
+		return e.Bitcast(v, typ(ty))
 	}
 	rel := off - p.Offset
 	align := p.Align
 	for rel%align != 0 {
 		align /= 2
 	}
-	at := e.o.Op("ptr", "getelementptr i8, %s, i64 %d", v, rel)
-	return e.o.Op(typ(ty), "load %s, %s, align %d", typ(ty), at, min(align, 16))
+	at := e.Offset(v, int64(rel))
+	return e.Load(typ(ty), at, min(align, 16))
 }
 
 func (t nvptx) paramAddr(e *emitter, off int) ll.Val {
@@ -122,8 +123,8 @@ func (t nvptx) paramAddr(e *emitter, off int) ll.Val {
 	if i < 0 {
 		e.fail("an address outside of the parameters")
 	}
-	p := e.o.Op("i64", "ptrtoint %s to i64", e.args[i])
-	return e.op2("add", p, ll.Int("i64", int64(off-e.k.Params[i].Offset)))
+	p := e.PtrToInt(e.args[i])
+	return e.Add(p, ll.Int("i64", int64(off-e.k.Params[i].Offset)))
 }
 
 // variable declares the module's variable; its definition is the program's own text.
@@ -133,20 +134,20 @@ func (t nvptx) variable(e *emitter, in *ir.Inst) ll.Val {
 		sp = t.space(ir.Const)
 	}
 	name := e.g.declare(in.Sym, fmt.Sprintf("external addrspace(%d) global [1 x i8], align 1", sp))
-	p := e.o.Op("i64", "ptrtoint ptr addrspace(%d) %s to i64", sp, name)
-	return e.op2("add", p, ll.Int("i64", in.Off))
+	p := e.PtrToInt(ll.Val{T: ll.PtrTo(sp), S: name})
+	return e.Add(p, ll.Int("i64", in.Off))
 }
 
 func (t nvptx) prologue(*emitter) {}
 
 func (t nvptx) exit(e *emitter) {
 	e.asm("exit;", sideEffect, nil)
-	e.o.Do("unreachable")
+	e.Unreachable()
 }
 
 func (t nvptx) frame(e *emitter, bytes, align int) ll.Val {
-	p := e.o.Alloca(fmt.Sprintf("[%d x i8]", bytes), align)
-	return e.o.Op("ptr addrspace(5)", "addrspacecast %s to ptr addrspace(5)", p)
+	p := e.Alloca(ll.Array(bytes, "i8"), align)
+	return e.AddrSpaceCast(p, "ptr addrspace(5)")
 }
 
 // asmKind is what LLVM may do with inline assembly.
@@ -158,14 +159,14 @@ const (
 	together                  // and so must the threads that come to it
 )
 
-var asmLetters = map[string]string{"i16": "h", "i32": "r", "i64": "l", "float": "f", "double": "d"}
+var asmLetters = map[ll.Type]string{"i16": "h", "i32": "r", "i64": "l", "float": "f", "double": "d"}
 
 // asmCall is inline assembly being put together.
 type asmCall struct {
 	e               *emitter
 	cons, args      []string
-	outs            []string // types of LLVM's results
-	names           []string // what $0 … stand for
+	outs            []ll.Type // types of LLVM's results
+	names           []string  // what $0 … stand for
 	before, after   strings.Builder
 	results         []func(parts []ll.Val) ll.Val
 	scratch, places int
@@ -173,11 +174,11 @@ type asmCall struct {
 
 // asm writes an instruction: $0 … in text are results of the given types, then arguments. Predicates, bytes, halves and 128 bits, which
 // inline assembly has no operands for, go through others.
-func (e *emitter) asm(text string, kind asmKind, results []string, args ...ll.Val) []ll.Val {
+func (e *emitter) asm(text string, kind asmKind, results []ll.Type, args ...ll.Val) []ll.Val {
 	return e.asmTied(text, kind, 0, results, args...)
 }
 
-func (e *emitter) asmTied(text string, kind asmKind, tied int, results []string, args ...ll.Val) []ll.Val {
+func (e *emitter) asmTied(text string, kind asmKind, tied int, results []ll.Type, args ...ll.Val) []ll.Val {
 	c := &asmCall{e: e}
 	for _, t := range results {
 		c.out(t)
@@ -206,25 +207,18 @@ func (e *emitter) asmTied(text string, kind asmKind, tied int, results []string,
 		attrs += " convergent"
 		c.cons = append(c.cons, "~{memory}")
 	}
-	ret := "void"
-	switch len(c.outs) {
-	case 0:
-	case 1:
-		ret = c.outs[0]
-	default:
-		ret = "{ " + strings.Join(c.outs, ", ") + " }"
-	}
+	ret := returned(c.outs)
 	call := fmt.Sprintf(`call %s asm %s"%s", "%s"(%s) %s`, ret, side, body, strings.Join(c.cons, ","), strings.Join(c.args, ", "), attrs)
 	var parts []ll.Val
 	switch len(c.outs) {
 	case 0:
-		e.o.Do("%s", call)
+		e.Do("%s", call)
 	case 1:
-		parts = append(parts, e.o.Op(ret, "%s", call))
+		parts = append(parts, e.Op(ret, "%s", call))
 	default:
-		r := e.o.Op(ret, "%s", call)
-		for i, t := range c.outs {
-			parts = append(parts, e.o.Op(t, "extractvalue %s, %d", r, i))
+		r := e.Op(ret, "%s", call)
+		for i := range c.outs {
+			parts = append(parts, e.ExtractValue(r, i))
 		}
 	}
 	var out []ll.Val
@@ -243,13 +237,13 @@ func (c *asmCall) reg(t string) string {
 }
 
 // place adds an output of LLVM's and gives its operand and where it will be among the parts.
-func (c *asmCall) place(t string) (string, int) {
+func (c *asmCall) place(t ll.Type) (string, int) {
 	c.cons, c.outs = append(c.cons, "="+asmLetters[t]), append(c.outs, t)
 	c.places++
 	return fmt.Sprintf("$%d", c.places-1), c.places - 1
 }
 
-func (c *asmCall) out(t string) {
+func (c *asmCall) out(t ll.Type) {
 	e := c.e
 	switch t {
 	case "i1":
@@ -257,15 +251,15 @@ func (c *asmCall) out(t string) {
 		p := c.reg(".pred")
 		c.names = append(c.names, p)
 		fmt.Fprintf(&c.after, "selp.b32 %s, 1, 0, %s; ", o, p)
-		c.results = append(c.results, func(v []ll.Val) ll.Val { return e.cmp("ne", v[at], ll.Int("i32", 0)) })
+		c.results = append(c.results, func(v []ll.Val) ll.Val { return e.ICmp("ne", v[at], ll.Int("i32", 0)) })
 	case "i8":
 		o, at := c.place("i16")
 		c.names = append(c.names, o)
-		c.results = append(c.results, func(v []ll.Val) ll.Val { return e.conv("trunc", v[at], "i8") })
+		c.results = append(c.results, func(v []ll.Val) ll.Val { return e.Trunc(v[at], "i8") })
 	case "half", "bfloat":
 		o, at := c.place("i16")
 		c.names = append(c.names, o)
-		c.results = append(c.results, func(v []ll.Val) ll.Val { return e.cast(v[at], t) })
+		c.results = append(c.results, func(v []ll.Val) ll.Val { return e.Bitcast(v[at], t) })
 	case "i128":
 		lo, at := c.place("i64")
 		hi, up := c.place("i64")
@@ -291,17 +285,17 @@ func (c *asmCall) in(v ll.Val) {
 	e := c.e
 	switch v.T {
 	case "i1":
-		o := c.operand(e.conv("zext", v, "i32"))
+		o := c.operand(e.ZExt(v, "i32"))
 		p := c.reg(".pred")
 		fmt.Fprintf(&c.before, "setp.ne.b32 %s, %s, 0; ", p, o)
 		c.names = append(c.names, p)
 	case "i8":
-		c.names = append(c.names, c.operand(e.conv("zext", v, "i16")))
+		c.names = append(c.names, c.operand(e.ZExt(v, "i16")))
 	case "half", "bfloat":
-		c.names = append(c.names, c.operand(e.cast(v, "i16")))
+		c.names = append(c.names, c.operand(e.Bitcast(v, "i16")))
 	case "i128":
-		lo := c.operand(e.conv("trunc", v, "i64"))
-		hi := c.operand(e.conv("trunc", e.op2("lshr", v, ll.Int("i128", 64)), "i64"))
+		lo := c.operand(e.Trunc(v, "i64"))
+		hi := c.operand(e.Trunc(e.LShr(v, ll.Int("i128", 64)), "i64"))
 		q := c.reg(".b128")
 		fmt.Fprintf(&c.before, "mov.b128 %s, {%s, %s}; ", q, lo, hi)
 		c.names = append(c.names, q)

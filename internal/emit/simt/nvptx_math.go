@@ -34,7 +34,7 @@ func fillNVPTX() {
 
 // one writes an instruction with one result.
 func (e *emitter) one(in *ir.Inst, text string, args ...ll.Val) {
-	e.result(in, e.asm(text, pure, []string{typ(in.Results[0].Type)}, args...)[0])
+	e.result(in, e.asm(text, pure, []ll.Type{typ(in.Results[0].Type)}, args...)[0])
 }
 
 func nvShift(e *emitter, in *ir.Inst) {
@@ -153,13 +153,13 @@ func nvArith(e *emitter, in *ir.Inst) {
 		case in.Sat || in.Op == ir.FSub && !simple || in.Contract:
 			e.nvInstruction(in, ftz, a)
 		case simple && (in.Op == ir.FAdd || in.Op == ir.FSub || in.Op == ir.FMul):
-			e.result(in, e.op2(emit.Arith[in.Op], a[0], a[1]))
+			e.result(in, e.Binary(emit.Arith[in.Op], a[0], a[1]))
 		default:
 			name := "llvm.nvvm." + nvNames[in.Op] + "." + nvRnd[in.Rnd]
 			if ftz {
 				name += ".ftz"
 			}
-			e.result(in, e.o.Call(a[0].T, name+"."+suffix, a...))
+			e.result(in, e.Call(a[0].T, name+"."+suffix, a...))
 		}
 	case ir.F16, ir.F16x2:
 		if in.Op == ir.FDiv || in.Op == ir.FSqrt || in.Op == ir.FRcp {

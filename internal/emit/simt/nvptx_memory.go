@@ -37,7 +37,7 @@ func nvAsm(e *emitter, in *ir.Inst) {
 	if in.Op == ir.AsmPure {
 		kind = pure
 	}
-	var types []string
+	var types []ll.Type
 	for _, r := range in.Results {
 		types = append(types, typ(r.Type))
 	}
@@ -61,9 +61,10 @@ func nvLoad(e *emitter, in *ir.Inst) {
 	}
 	n := len(in.Results)
 	text := "ld" + nvOrders[in.Order] + nvScopes[in.Scope] + nvSpaces[in.Space]
-	var types, regs []string
+	var types []ll.Type
+	var regs []string
 	for i, r := range in.Results {
-		types = append(types, intType(r.Type.Bits()))
+		types = append(types, ll.IntType(r.Type.Bits()))
 		regs = append(regs, fmt.Sprintf("$%d", i))
 	}
 	list := regs[0]
@@ -73,7 +74,7 @@ func nvLoad(e *emitter, in *ir.Inst) {
 	}
 	out := e.asm(fmt.Sprintf("%s.b%d %s, [$%d];", text, in.Results[0].Type.Bits(), list, n), sideEffect, types, e.val(in.Args[0]))
 	for i, r := range in.Results {
-		e.set(r, e.cast(out[i], typ(r.Type)))
+		e.set(r, e.Bitcast(out[i], typ(r.Type)))
 	}
 }
 
@@ -86,7 +87,7 @@ func nvStore(e *emitter, in *ir.Inst) {
 	args := []ll.Val{e.val(in.Args[0])}
 	var regs []string
 	for i, v := range in.Args[1:] {
-		args = append(args, e.bits(e.val(v)))
+		args = append(args, e.Bits(e.val(v)))
 		regs = append(regs, fmt.Sprintf("$%d", i+1))
 	}
 	list := regs[0]
@@ -144,26 +145,26 @@ func nvAtomic(e *emitter, in *ir.Inst) {
 	words := nvOrders[in.Order] + nvScopes[in.Scope] + nvSpaces[in.Space] + nvAtomWords(in.AtomOp, t)
 	a, v := e.val(in.Args[0]), e.val(in.Args[1])
 	if in.AtomOp == ir.AtomExch {
-		v = e.bits(v)
+		v = e.Bits(v)
 	}
 	if len(in.Results) == 0 {
 		if in.AtomOp != ir.AtomExch && (in.Order == ir.Relaxed || in.Order == ir.Release) {
 			e.asm("red"+words+" [$0], $1;", sideEffect, nil, a, v)
 			return
 		}
-		e.asm("atom"+words+" $0, [$1], $2;", sideEffect, []string{v.T}, a, v)
+		e.asm("atom"+words+" $0, [$1], $2;", sideEffect, []ll.Type{v.T}, a, v)
 		return
 	}
-	old := e.asm("atom"+words+" $0, [$1], $2;", sideEffect, []string{v.T}, a, v)[0]
-	e.result(in, e.cast(old, typ(t)))
+	old := e.asm("atom"+words+" $0, [$1], $2;", sideEffect, []ll.Type{v.T}, a, v)[0]
+	e.result(in, e.Bitcast(old, typ(t)))
 }
 
 func nvCAS(e *emitter, in *ir.Inst) {
 	t := in.Args[1].Type
 	words := nvOrders[in.Order] + nvScopes[in.Scope] + nvSpaces[in.Space]
-	old := e.asm(fmt.Sprintf("atom%s.cas.b%d $0, [$1], $2, $3;", words, t.Bits()), sideEffect, []string{intType(t.Bits())},
-		e.val(in.Args[0]), e.bits(e.val(in.Args[1])), e.bits(e.val(in.Args[2])))[0]
-	e.result(in, e.cast(old, typ(t)))
+	old := e.asm(fmt.Sprintf("atom%s.cas.b%d $0, [$1], $2, $3;", words, t.Bits()), sideEffect, []ll.Type{ll.IntType(t.Bits())},
+		e.val(in.Args[0]), e.Bits(e.val(in.Args[1])), e.Bits(e.val(in.Args[2])))[0]
+	e.result(in, e.Bitcast(old, typ(t)))
 }
 
 func nvFence(e *emitter, in *ir.Inst) {
@@ -201,8 +202,8 @@ func nvIsSpace(e *emitter, in *ir.Inst) {
 		e.one(in, "isspacep.param $0, $1;", a)
 		return
 	}
-	p := e.o.Op("ptr", "inttoptr %s to ptr", a)
-	e.result(in, e.o.Call("i1", "llvm.nvvm.isspacep."+name, p))
+	p := e.IntToPtr(a, "ptr")
+	e.result(in, e.Call("i1", "llvm.nvvm.isspacep."+name, p))
 }
 
 // nvSReg reads a special register; those that do not change while a thread lives by intrinsic.
@@ -211,35 +212,35 @@ func nvSReg(e *emitter, in *ir.Inst) {
 	t := typ(in.Results[0].Type)
 	switch in.Sreg {
 	case ir.TidX, ir.TidY, ir.TidZ, ir.NtidX, ir.NtidY, ir.NtidZ, ir.CtaidX, ir.CtaidY, ir.CtaidZ, ir.NctaidX, ir.NctaidY, ir.NctaidZ:
-		e.widened(in, e.o.Call("i32", "llvm.nvvm.read.ptx.sreg."+name))
+		e.widened(in, e.Call("i32", "llvm.nvvm.read.ptx.sreg."+name))
 	case ir.LaneID:
-		e.widened(in, e.o.Call("i32", "llvm.nvvm.read.ptx.sreg.laneid"))
+		e.widened(in, e.Call("i32", "llvm.nvvm.read.ptx.sreg.laneid"))
 	case ir.IsExplicitCluster:
-		p := e.asm("mov.pred $0, %is_explicit_cluster;", pure, []string{"i1"})[0]
-		e.result(in, e.conv("zext", p, t))
+		p := e.asm("mov.pred $0, %is_explicit_cluster;", pure, []ll.Type{"i1"})[0]
+		e.result(in, e.ZExt(p, t))
 	case ir.GridID:
-		v := e.asm("mov.u64 $0, %gridid;", sideEffect, []string{"i64"})[0]
-		e.result(in, e.toBits(v, bitsOf(t)))
+		v := e.asm("mov.u64 $0, %gridid;", sideEffect, []ll.Type{"i64"})[0]
+		e.result(in, e.Resize(v, t.Bits()))
 	case ir.EnvReg1, ir.EnvReg2, ir.WarpID, ir.NWarpID, ir.SMID, ir.NSMID:
-		e.widened(in, e.asm("mov.u32 $0, %"+name+";", sideEffect, []string{"i32"})[0])
+		e.widened(in, e.asm("mov.u32 $0, %"+name+";", sideEffect, []ll.Type{"i32"})[0])
 	default:
-		e.widened(in, e.asm("mov.u32 $0, %"+name+";", pure, []string{"i32"})[0])
+		e.widened(in, e.asm("mov.u32 $0, %"+name+";", pure, []ll.Type{"i32"})[0])
 	}
 }
 
 // widened gives a 32-bit number to a result that may be wider.
 func (e *emitter) widened(in *ir.Inst, x ll.Val) {
-	e.result(in, e.toBits(x, in.Results[0].Type.Bits()))
+	e.result(in, e.Resize(x, in.Results[0].Type.Bits()))
 }
 
 func nvClock(e *emitter, in *ir.Inst) {
 	t := typ(in.Results[0].Type)
 	switch in.Sreg {
 	case ir.Clock64, ir.GlobalTimer:
-		v := e.asm("mov.u64 $0, %"+in.Sreg.String()+";", sideEffect, []string{"i64"})[0]
-		e.result(in, e.toBits(v, bitsOf(t)))
+		v := e.asm("mov.u64 $0, %"+in.Sreg.String()+";", sideEffect, []ll.Type{"i64"})[0]
+		e.result(in, e.Resize(v, t.Bits()))
 	default:
-		e.widened(in, e.asm("mov.u32 $0, %"+in.Sreg.String()+";", sideEffect, []string{"i32"})[0])
+		e.widened(in, e.asm("mov.u32 $0, %"+in.Sreg.String()+";", sideEffect, []ll.Type{"i32"})[0])
 	}
 }
 
@@ -247,32 +248,32 @@ var nvShufs = map[ir.ShufMode]string{ir.ShufUp: "up", ir.ShufDown: "down", ir.Sh
 
 func nvShfl(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
-	v := e.bits(a[0])
-	if bitsOf(v.T) != 32 {
+	v := e.Bits(a[0])
+	if v.T.Bits() != 32 {
 		e.fail("shfl of %s", in.Args[0].Type)
 	}
 	name := "llvm.nvvm.shfl.sync." + nvShufs[in.Shuf] + ".i32p"
-	r := e.o.Call("{ i32, i1 }", name, a[3], v, a[1], a[2])
-	e.set(in.Results[0], e.cast(e.o.Op("i32", "extractvalue %s, 0", r), typ(in.Results[0].Type)))
+	r := e.Call("{ i32, i1 }", name, a[3], v, a[1], a[2])
+	e.set(in.Results[0], e.Bitcast(e.ExtractValue(r, 0), typ(in.Results[0].Type)))
 	if len(in.Results) > 1 {
-		e.set(in.Results[1], e.o.Op("i1", "extractvalue %s, 1", r))
+		e.set(in.Results[1], e.ExtractValue(r, 1))
 	}
 }
 
 func nvVote(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
 	name := map[ir.Op]string{ir.VoteAny: "any", ir.VoteAll: "all", ir.VoteUni: "uni", ir.Ballot: "ballot"}[in.Op]
-	e.result(in, e.o.Call(typ(in.Results[0].Type), "llvm.nvvm.vote."+name+".sync", a[1], a[0]))
+	e.result(in, e.Call(typ(in.Results[0].Type), "llvm.nvvm.vote."+name+".sync", a[1], a[0]))
 }
 
 func nvMatch(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
-	bits := bitsOf(a[0].T)
+	bits := a[0].T.Bits()
 	if in.Op == ir.MatchAny {
-		e.result(in, e.asm(fmt.Sprintf("match.any.sync.b%d $0, $1, $2;", bits), together, []string{"i32"}, a...)[0])
+		e.result(in, e.asm(fmt.Sprintf("match.any.sync.b%d $0, $1, $2;", bits), together, []ll.Type{"i32"}, a...)[0])
 		return
 	}
-	out := e.asm(fmt.Sprintf("match.all.sync.b%d $0|$1, $2, $3;", bits), together, []string{"i32", "i1"}, a...)
+	out := e.asm(fmt.Sprintf("match.all.sync.b%d $0|$1, $2, $3;", bits), together, []ll.Type{"i32", "i1"}, a...)
 	for i, r := range in.Results {
 		e.set(r, out[i])
 	}
@@ -289,18 +290,18 @@ func nvRedux(e *emitter, in *ir.Inst) {
 		e.fail("redux %s", in.AtomOp)
 	}
 	op, t, _ := strings.Cut(words, ".")
-	e.result(in, e.asm(fmt.Sprintf("redux.sync.%s.%s $0, $1, $2;", op, t), together, []string{"i32"}, a...)[0])
+	e.result(in, e.asm(fmt.Sprintf("redux.sync.%s.%s $0, $1, $2;", op, t), together, []ll.Type{"i32"}, a...)[0])
 }
 
 func nvActiveMask(e *emitter, in *ir.Inst) {
-	e.result(in, e.asm("activemask.b32 $0;", together, []string{"i32"})[0])
+	e.result(in, e.asm("activemask.b32 $0;", together, []ll.Type{"i32"})[0])
 }
 
 func nvElect(e *emitter, in *ir.Inst) {
 	if e.t.(nvptx).sm < 90 {
 		e.fail("elect on this target")
 	}
-	out := e.asm("elect.sync $0|$1, $2;", together, []string{"i32", "i1"}, e.operands(in)...)
+	out := e.asm("elect.sync $0|$1, $2;", together, []ll.Type{"i32", "i1"}, e.operands(in)...)
 	for i, r := range in.Results {
 		e.set(r, out[i])
 	}
@@ -345,12 +346,15 @@ func nvBar(e *emitter, in *ir.Inst) {
 			args = append(args, a[1])
 		}
 		text += fmt.Sprintf(", $%d;", len(args)+1)
-		e.result(in, e.asm(text, together, []string{typ(in.Results[0].Type)}, append(args, a[2])...)[0])
+		e.result(in, e.asm(text, together, []ll.Type{typ(in.Results[0].Type)}, append(args, a[2])...)[0])
 	}
 }
 
 // nvRuntime are the functions that NVIDIA's driver links in.
-var nvRuntime = map[string]struct{ ret, name string }{
+var nvRuntime = map[string]struct {
+	ret  ll.Type
+	name string
+}{
 	"vprintf": {"i32", "vprintf"}, "malloc": {"i64", "malloc"}, "free": {"void", "free"}, "__assertfail": {"void", "__assertfail"},
 }
 
@@ -368,7 +372,7 @@ func nvCallRt(e *emitter, in *ir.Inst) {
 	if in.Sym == "__assertfail" {
 		args = append(args, ll.Int("i64", 1)) // bytes of a character
 	}
-	r := e.o.Call(rt.ret, rt.name, args...)
+	r := e.Call(rt.ret, rt.name, args...)
 	if len(in.Results) > 0 {
 		e.result(in, r)
 	}

@@ -35,7 +35,7 @@ func (e *emitter) modal(op ir.Op, rnd ir.Rnd, t ir.Type, a []ll.Val) ll.Val {
 	for _, x := range a {
 		args = append(args, x.String())
 	}
-	return e.o.Op(a[0].T, `call %s asm "%s\0A%s\0A%s", "%s"(%s) nounwind memory(none)`, a[0].T, set(mode), text, set(0), cons, strings.Join(args, ", "))
+	return e.Op(a[0].T, `call %s asm "%s\0A%s\0A%s", "%s"(%s) nounwind memory(none)`, a[0].T, set(mode), text, set(0), cons, strings.Join(args, ", "))
 }
 
 // directed rounds towards zero or an infinity.
@@ -49,9 +49,9 @@ func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 		// A quotient or root of f32 numbers that is no f32 number is too far from one for the f64 result to be it.
 		var d ll.Val
 		if in.Op == ir.FSqrt {
-			d = e.sqrt(e.conv("fpext", a[0], "double"))
+			d = e.sqrt(e.FPExt(a[0], "double"))
 		} else {
-			d = e.op2("fdiv", e.conv("fpext", a[0], "double"), e.conv("fpext", a[1], "double"))
+			d = e.FDiv(e.FPExt(a[0], "double"), e.FPExt(a[1], "double"))
 		}
 		return e.cutToFloat(d, in.Rnd)
 	case ir.F64:
@@ -66,69 +66,69 @@ func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 // 2^-1178, so it is taken of larger ones.
 func (e *emitter) directedF64(in *ir.Inst, a []ll.Val) ll.Val {
 	const half, whole = 0x4630000000000000, 0x4c70000000000000 // 2^100, 2^200
-	small := e.fcmp("olt", e.intr("fabs", a[0]), fc(ir.F64, 0x20b0000000000000))
+	small := e.FCmp("olt", e.Intr("fabs", a[0]), fc(ir.F64, 0x20b0000000000000))
 	scale := func(x ll.Val, by uint64) ll.Val {
-		return e.op2("fmul", x, e.sel(small, fc(ir.F64, by), fc(ir.F64, emit.Formats[ir.F64].One)))
+		return e.FMul(x, e.Select(small, fc(ir.F64, by), fc(ir.F64, emit.Formats[ir.F64].One)))
 	}
 	var q, rest ll.Val // rest has the sign of the exact result minus q, times the divisor's
 	if in.Op == ir.FSqrt {
 		q = e.sqrt(a[0])
 		big := scale(q, half)
-		rest = e.intr("fma", e.o.Op("double", "fneg %s", big), big, scale(a[0], whole))
+		rest = e.Intr("fma", e.FNeg(big), big, scale(a[0], whole))
 	} else {
-		q = e.op2("fdiv", a[0], a[1])
-		rest = e.intr("fma", e.o.Op("double", "fneg %s", scale(q, whole)), a[1], scale(a[0], whole))
-		neg := e.fcmp("olt", a[1], fc(ir.F64, 0))
-		rest = e.sel(neg, e.o.Op("double", "fneg %s", rest), rest)
+		q = e.FDiv(a[0], a[1])
+		rest = e.Intr("fma", e.FNeg(scale(q, whole)), a[1], scale(a[0], whole))
+		neg := e.FCmp("olt", a[1], fc(ir.F64, 0))
+		rest = e.Select(neg, e.FNeg(rest), rest)
 	}
-	above, below := e.fcmp("olt", rest, fc(ir.F64, 0)), e.fcmp("ogt", rest, fc(ir.F64, 0)) // q is above, below the exact result
+	above, below := e.FCmp("olt", rest, fc(ir.F64, 0)), e.FCmp("ogt", rest, fc(ir.F64, 0)) // q is above, below the exact result
 	return e.neighbour(q, in.Rnd, above, below)
 }
 
 // neighbour is the number next to x on the side that rnd asks for, where x lies above or below what it stands for.
 func (e *emitter) neighbour(x ll.Val, rnd ir.Rnd, above, below ll.Val) ll.Val {
-	b := e.bits(x)
-	neg := e.cmp("slt", b, k(b, 0))
-	one := func(c ll.Val) ll.Val { return e.conv("zext", c, b.T) }
+	b := e.Bits(x)
+	neg := e.ICmp("slt", b, b.Int(0))
+	one := func(c ll.Val) ll.Val { return e.ZExt(c, b.T) }
 	switch rnd {
 	case ir.RZ:
-		b = e.op2("sub", b, one(e.sel(neg, below, above)))
+		b = e.Sub(b, one(e.Select(neg, below, above)))
 	case ir.RM:
-		b = e.sel(neg, e.op2("add", b, one(above)), e.op2("sub", b, one(above)))
+		b = e.Select(neg, e.Add(b, one(above)), e.Sub(b, one(above)))
 	case ir.RP:
-		b = e.sel(neg, e.op2("sub", b, one(below)), e.op2("add", b, one(below)))
+		b = e.Select(neg, e.Sub(b, one(below)), e.Add(b, one(below)))
 	default:
 		e.fail("rounding %s", rnd)
 	}
-	return e.cast(b, x.T)
+	return e.Bitcast(b, x.T)
 }
 
 // cutToFloat rounds f64 to f32.
 func (e *emitter) cutToFloat(d ll.Val, rnd ir.Rnd) ll.Val {
-	f := e.conv("fptrunc", d, "float")
-	back := e.conv("fpext", f, "double")
-	r := e.neighbour(f, rnd, e.fcmp("ogt", back, d), e.fcmp("olt", back, d))
+	f := e.FPTrunc(d, "float")
+	back := e.FPExt(f, "double")
+	r := e.neighbour(f, rnd, e.FCmp("ogt", back, d), e.FCmp("olt", back, d))
 	if !e.flush {
 		return r
 	}
 	// Where the machine flushes, the neighbours of zero are the least normal numbers. What is left of the others has no place; nor has
 	// what only reaches the least normal number because subnormals are coarser.
-	b := e.bits(r)
-	away := e.cmp("eq", e.op2("and", b, k(b, 1<<31-1)), k(b, 1))
-	r = e.sel(away, e.cast(e.op2("add", b, k(b, int64(emit.Formats[ir.F32].Least-1))), "float"), r)
+	b := e.Bits(r)
+	away := e.ICmp("eq", e.And(b, b.Int(1<<31-1)), b.Int(1))
+	r = e.Select(away, e.Bitcast(e.Add(b, b.Int(int64(emit.Formats[ir.F32].Least-1))), "float"), r)
 	return e.flushCut(e.flushBits(r, ir.F32), d, rnd)
 }
 
-func (e *emitter) directedIToF(in *ir.Inst, name string, x ll.Val, to ir.Type) ll.Val {
+func (e *emitter) directedIToF(in *ir.Inst, name ll.Conv, x ll.Val, to ir.Type) ll.Val {
 	switch to {
 	case ir.F32:
 		return e.cutToFloat(e.oddIToF(name, x), in.Rnd)
 	case ir.F64:
 		// Both halves are exact; their sum is rounded.
-		low := e.conv("uitofp", e.op2("and", x, k(x, 0xffffffff)), "double")
-		high := e.conv(name, e.op2("and", x, k(x, -1<<32)), "double")
+		low := e.UIToFP(e.And(x, x.Int(0xffffffff)), "double")
+		high := e.Convert(name, e.And(x, x.Int(-1<<32)), "double")
 		sum := e.modal(ir.FAdd, in.Rnd, ir.F64, []ll.Val{high, low})
-		return e.sel(e.cmp("eq", x, k(x, 0)), fc(ir.F64, 0), sum)
+		return e.Select(e.ICmp("eq", x, x.Int(0)), fc(ir.F64, 0), sum)
 	}
 	return e.narrow(in, e.oddF32(e.oddIToF(name, x)), ir.F32, to)
 }

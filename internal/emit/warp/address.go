@@ -9,14 +9,14 @@ import (
 func (e *emitter) pointer(sp ir.Space, a ll.Val) ll.Val {
 	switch sp {
 	case ir.Shared:
-		return e.o.Op("ptr", "getelementptr i8, %s, %s", e.ctx.shared, a)
+		return e.GEP("i8", e.ctx.shared, a)
 	case ir.ParamSpace:
-		return e.o.Op("ptr", "getelementptr i8, %s, %s", e.ctx.params, a)
+		return e.GEP("i8", e.ctx.params, a)
 	case ir.Local:
-		b := e.o.Op("ptr", "inttoptr %s to ptr", e.base(ir.Local, 1))
-		return e.o.Op("ptr", "getelementptr i8, %s, %s", b, a)
+		b := e.IntToPtr(e.base(ir.Local, 1), "ptr")
+		return e.GEP("i8", b, a)
 	}
-	return e.o.Op("ptr", "inttoptr %s to ptr", a)
+	return e.IntToPtr(a, "ptr")
 }
 
 // pattern is how the address of an access differs over the lanes: the address's own shape, and for local memory the
@@ -89,7 +89,7 @@ func (e *emitter) takeApart(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
 					if i == 0 {
 						p.base = e.scalar(u)
 					} else {
-						p.base = e.op2("add", p.base, e.scalar(u))
+						p.base = e.Add(p.base, e.scalar(u))
 					}
 				}
 				return p, true
@@ -107,7 +107,7 @@ func (e *emitter) pointers(in *ir.Inst) ll.Val {
 	sp := in.Space
 	if s, known := e.pattern(in); known && e.w > 1 {
 		b := e.pointer(sp, e.scalar(a))
-		return e.o.Op(pt, "getelementptr i8, %s, %s", b, e.offsets(s, "i64"))
+		return e.GEP("i8", b, e.offsets(s, "i64"))
 	}
 	if sp != ir.Local && a.Shape.Kind < ir.Affine {
 		if p, ok := e.takeApart(a, in); ok {
@@ -115,24 +115,24 @@ func (e *emitter) pointers(in *ir.Inst) ll.Val {
 			if p.off != 0 {
 				b = e.at(b, int(p.off))
 			}
-			idx := e.conv("sext", p.index, "i64")
-			return e.o.Op(pt, "getelementptr i%d, %s, %s", 8*p.scale, b, idx)
+			idx := e.SExt(p.index, "i64")
+			return e.GEP(ll.IntType(8*int(p.scale)), b, idx)
 		}
 	}
 	v := e.vector(a)
 	switch sp {
 	case ir.Shared:
-		return e.o.Op(pt, "getelementptr i8, %s, %s", e.ctx.shared, v)
+		return e.GEP("i8", e.ctx.shared, v)
 	case ir.ParamSpace:
-		return e.o.Op(pt, "getelementptr i8, %s, %s", e.ctx.params, v)
+		return e.GEP("i8", e.ctx.params, v)
 	case ir.Local:
-		v = e.op2("add", v, e.base(ir.Local, e.w))
+		v = e.Add(v, e.base(ir.Local, e.w))
 	}
-	return e.o.Op(pt, "inttoptr %s to %s", v, pt)
+	return e.IntToPtr(v, pt.Elem())
 }
 
 // memType is the type a value has in memory.
-func memType(t ir.Type) string {
+func memType(t ir.Type) ll.Type {
 	if t == ir.I1 {
 		return "i8"
 	}

@@ -50,17 +50,17 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 			return
 		}
 		if p, ok := e.takeApart(addr, in); ok && p.scale&low == 0 {
-			e.testAlign(in, e.op2("add", p.base, ll.Int("i64", p.off)), low, mask, all)
+			e.testAlign(in, e.Add(p.base, ll.Int("i64", p.off)), low, mask, all)
 			return
 		}
 	}
 	v := e.vector(addr)
-	bad := e.cmp("ne", e.op2("and", v, k(v, low)), k(v, 0))
+	bad := e.ICmp("ne", e.And(v, v.Int(low)), v.Int(0))
 	if !all {
-		bad = e.op2("and", bad, mask)
+		bad = e.And(bad, mask)
 	}
 	act := e.number(bad)
-	e.orMisaligned(in, e.cmp("ne", act, ll.Int("i32", 0)), func() ll.Val { return act })
+	e.orMisaligned(in, e.ICmp("ne", act, ll.Int("i32", 0)), func() ll.Val { return act })
 }
 
 // multiples reports lanes that differ from lane 0 by nothing in the low bits.
@@ -207,7 +207,7 @@ func multiple(v *ir.Value, size int) bool {
 
 // testAlign tests one address for all lanes, which counts only if some lane acts.
 func (e *emitter) testAlign(in *ir.Inst, addr ll.Val, low int64, mask ll.Val, all bool) {
-	bad := e.cmp("ne", e.op2("and", addr, ll.Int("i64", low)), ll.Int("i64", 0))
+	bad := e.ICmp("ne", e.And(addr, ll.Int("i64", low)), ll.Int("i64", 0))
 	e.orMisaligned(in, bad, func() ll.Val {
 		if all {
 			return e.active(in)
@@ -218,16 +218,16 @@ func (e *emitter) testAlign(in *ir.Inst, addr ll.Val, low int64, mask ll.Val, al
 
 // orMisaligned goes on if bad is false or no lane does it. What was known of vectors stays known: this block leads there.
 func (e *emitter) orMisaligned(in *ir.Inst, bad ll.Val, lanes func() ll.Val) {
-	o := e.o
+	o := e.Func
 	fresh := e.where == o.Cur()
 	trap, stop, on := o.NewLabel("odd"), o.NewLabel("odd.stop"), o.NewLabel("even")
 	o.Do("br %s, label %%%s, label %%%s, !prof !7", bad, trap, on)
 	o.Label(trap)
 	act := lanes()
-	o.CondBr(e.cmp("ne", act, ll.Int("i32", 0)), stop, on)
+	o.CondBr(e.ICmp("ne", act, ll.Int("i32", 0)), stop, on)
 	o.Label(stop)
-	o.Do("store i32 %d, %s", in.Line, e.at(e.ctx.worker, image.WorkerStopLine))
-	o.Do("store %s, %s", act, e.at(e.ctx.worker, image.WorkerStopLanes))
+	o.Store(ll.Int("i32", int64(in.Line)), e.at(e.ctx.worker, image.WorkerStopLine), 0)
+	o.Store(act, e.at(e.ctx.worker, image.WorkerStopLanes), 0)
 	o.Br(misalignedLabel)
 	o.Label(on)
 	if fresh {
@@ -239,7 +239,7 @@ func (e *emitter) orMisaligned(in *ir.Inst, bad ll.Val, lanes func() ll.Val) {
 // misalignedEnd is where all of them stop.
 func (e *emitter) misalignedEnd() {
 	if e.ctx.misaligned {
-		e.o.Label(misalignedLabel)
-		e.o.Do("ret i32 %d", image.StopMisalign)
+		e.Label(misalignedLabel)
+		e.Ret(ll.Int("i32", image.StopMisalign))
 	}
 }

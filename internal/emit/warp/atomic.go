@@ -1,8 +1,6 @@
 package warp
 
 import (
-	"fmt"
-
 	"kudzu/internal/emit"
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
@@ -16,7 +14,7 @@ var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotoni
 func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
 	el, _ := emit.Element(t)
 	a, b := e.unpair(old, t), e.unpair(x, t)
-	n, _ := split(old.T)
+	n, _ := old.T.Split()
 	fake := &ir.Inst{Op: ir.FAdd}
 	var r ll.Val
 	switch {
@@ -47,15 +45,15 @@ func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val 
 func (e *emitter) addF32(in *ir.Inst, a, b, p ll.Val) ll.Val {
 	flush := func() ll.Val {
 		if e.flush {
-			return e.op2("fadd", a, b)
+			return e.FAdd(a, b)
 		}
-		return e.flushBits(e.op2("fadd", e.flushBits(a, ir.F32), e.flushBits(b, ir.F32)), ir.F32)
+		return e.flushBits(e.FAdd(e.flushBits(a, ir.F32), e.flushBits(b, ir.F32)), ir.F32)
 	}
 	switch in.Space {
 	case ir.Shared, ir.Local:
-		return e.op2("fadd", a, b)
+		return e.FAdd(a, b)
 	case ir.Generic:
-		return e.sel(e.inShared(p), e.op2("fadd", a, b), flush())
+		return e.Select(e.inShared(p), e.FAdd(a, b), flush())
 	}
 	return flush()
 }
@@ -63,25 +61,25 @@ func (e *emitter) addF32(in *ir.Inst, a, b, p ll.Val) ll.Val {
 // addF64: the unit that adds in global memory does not make a NaN quiet, and keeps b's before a's. In shared memory it is an addition of a
 // to b.
 func (e *emitter) addF64(in *ir.Inst, a, b, p ll.Val) ll.Val {
-	sum := e.op2("fadd", a, b)
+	sum := e.FAdd(a, b)
 	pick := func(first, then ll.Val) ll.Val {
-		return e.sel(e.fcmp("uno", first, first), first, e.sel(e.fcmp("uno", then, then), then, sum))
+		return e.Select(e.FCmp("uno", first, first), first, e.Select(e.FCmp("uno", then, then), then, sum))
 	}
 	switch in.Space {
 	case ir.Shared, ir.Local:
 		return e.quiet(pick(a, b))
 	case ir.Generic:
-		return e.sel(e.inShared(p), e.quiet(pick(a, b)), pick(b, a))
+		return e.Select(e.inShared(p), e.quiet(pick(a, b)), pick(b, a))
 	}
 	return pick(b, a)
 }
 
 // inShared reports whether a host address lies in the block's shared memory.
 func (e *emitter) inShared(p ll.Val) ll.Val {
-	at := e.o.Op("i64", "ptrtoint %s to i64", p)
-	start := e.o.Op("i64", "ptrtoint %s to i64", e.ctx.shared)
-	size := e.conv("zext", e.load("i32", e.ctx.launch, image.LaunchSharedTotal, invariant), "i64")
-	return e.cmp("ult", e.op2("sub", at, start), size)
+	at := e.PtrToInt(p)
+	start := e.PtrToInt(e.ctx.shared)
+	size := e.ZExt(e.load("i32", e.ctx.launch, image.LaunchSharedTotal, invariant), "i64")
+	return e.ICmp("ult", e.Sub(at, start), size)
 }
 
 // combine is the operation itself: what memory at p holds after old met x.
@@ -90,7 +88,7 @@ func (e *emitter) combine(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
 	if t.IsFloat() && op != ir.AtomExch {
 		return e.combineFloat(in, t, old, x, p)
 	}
-	r, ok := e.writer().Combine(op, old, x)
+	r, ok := emit.Combine(e.Func, op, old, x)
 	if !ok {
 		e.unsupported("atomic operation %s", op)
 	}
@@ -101,37 +99,36 @@ func (e *emitter) combine(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
 func (e *emitter) rmw(in *ir.Inst, t ir.Type, p, x ll.Val) ll.Val {
 	mt := memType(t)
 	if in.Space == ir.Shared || in.Space == ir.Local {
-		old := e.o.Op(mt, "load %s, %s, align %d", mt, p, bytesOf(t))
-		e.o.Do("store %s, %s, align %d", e.combine(in, t, old, x, p), p, bytesOf(t))
+		old := e.Load(mt, p, bytesOf(t))
+		e.Store(e.combine(in, t, old, x, p), p, bytesOf(t))
 		return old
 	}
 	wraps := in.AtomOp == ir.AtomInc || in.AtomOp == ir.AtomDec // which LLVM does not know on arm64
 	if name, ok := emit.RMW[in.AtomOp]; ok && !(wraps && e.cpu.arm64) && (!t.IsFloat() || in.AtomOp == ir.AtomExch) && t.Bits() >= 16 {
-		it := fmt.Sprintf("i%d", t.Bits())
-		r := e.o.Op(it, "atomicrmw %s %s, %s %s, align %d", name, p, e.conv("bitcast", x, it), orderNames[in.Order], bytesOf(t))
-		return e.conv("bitcast", r, mt)
+		it := ll.IntType(t.Bits())
+		r := e.RMW(name, p, e.Recast(x, it), orderNames[in.Order], bytesOf(t))
+		return e.Recast(r, mt)
 	}
 	// A loop around compare-and-swap.
-	it := fmt.Sprintf("i%d", t.Bits())
-	first := e.o.Op(it, "load atomic %s, %s monotonic, align %d", it, p, bytesOf(t))
-	head, out := e.o.NewLabel("cas"), e.o.NewLabel("cas.out")
-	pre := e.o.Cur()
-	e.o.Br(head)
+	it := ll.IntType(t.Bits())
+	first := e.LoadAs(it, p, ll.Access{Align: bytesOf(t), Order: "monotonic"})
+	head, out := e.NewLabel("cas"), e.NewLabel("cas.out")
+	pre := e.Cur()
+	e.Br(head)
 	e.label(head)
-	cur := e.o.Phi(it)
+	cur := e.Phi(it)
 	cur.Add(first, pre)
-	old := e.conv("bitcast", cur.Val, mt)
-	want := e.conv("bitcast", e.combine(in, t, old, x, p), it)
+	old := e.Recast(cur.Val, mt)
+	want := e.Recast(e.combine(in, t, old, x, p), it)
 	fail := orderNames[in.Order]
 	if fail == "release" || fail == "acq_rel" {
 		fail = "monotonic"
 	}
-	pairT := "{ " + it + ", i1 }"
-	r := e.o.Op(pairT, "cmpxchg %s, %s, %s %s %s, align %d", p, cur.Val, want, orderNames[in.Order], fail, bytesOf(t))
-	seen := e.o.Op(it, "extractvalue %s, 0", r)
-	ok := e.o.Op("i1", "extractvalue %s, 1", r)
-	cur.Add(seen, e.o.Cur())
-	e.o.CondBr(ok, out, head)
+	r := e.CmpXchg(p, cur.Val, want, orderNames[in.Order]+" "+fail, bytesOf(t))
+	seen := e.ExtractValue(r, 0)
+	ok := e.ExtractValue(r, 1)
+	cur.Add(seen, e.Cur())
+	e.CondBr(ok, out, head)
 	e.label(out)
 	return old
 }
@@ -154,7 +151,7 @@ func emitAtomic(e *emitter, in *ir.Inst) {
 // written out for all lanes, and loops over those that act only if some do not.
 func (e *emitter) reduction(in *ir.Inst, t ir.Type, mask ll.Val, all bool) {
 	for _, r := range in.Results {
-		e.set(r, ll.Val{T: ll.Vec(e.lanesOf(r), memType(t)), S: "zeroinitializer"})
+		e.set(r, ll.Zero(ll.Vec(e.lanesOf(r), memType(t))))
 	}
 	if in.Space != ir.Shared || e.w == 1 || uniform(in.Args[0]) {
 		silent := *in
@@ -167,17 +164,17 @@ func (e *emitter) reduction(in *ir.Inst, t ir.Type, mask ll.Val, all bool) {
 		lanes = 1
 	}
 	x := e.stored(in.Args[1], lanes)
-	off := e.conv("trunc", e.vector(in.Args[0]), "i32")
+	off := e.Trunc(e.vector(in.Args[0]), "i32")
 	one := func(l []ll.Val) []ll.Val {
-		e.rmw(in, t, e.pointer(ir.Shared, e.conv("zext", l[0], "i64")), l[1])
+		e.rmw(in, t, e.pointer(ir.Shared, e.ZExt(l[0], "i64")), l[1])
 		return nil
 	}
 	unrolled := func() []ll.Val {
-		n, el := split(x.T)
+		n := x.T.Lanes()
 		for l, at := range e.offsetsOneByOne(off, in.Args[0]) {
 			v := x
 			if n > 1 {
-				v = e.o.Op(el, "extractelement %s, i64 %d", x, l)
+				v = e.Extract(x, l)
 			}
 			one([]ll.Val{at, v})
 		}
@@ -187,7 +184,7 @@ func (e *emitter) reduction(in *ir.Inst, t ir.Type, mask ll.Val, all bool) {
 		unrolled()
 		return
 	}
-	full := e.cmp("eq", e.number(mask), ll.Int("i32", -1))
+	full := e.ICmp("eq", e.number(mask), ll.Int("i32", -1))
 	e.choose(full, "every", unrolled, func() []ll.Val { return e.overLanes(mask, []ll.Val{off, x}, nil, one) })
 }
 
@@ -198,23 +195,23 @@ func (e *emitter) offsetsOneByOne(off ll.Val, addr *ir.Value) []ll.Val {
 	place := func(x ll.Val) ll.Val { return x }
 	if x, shift, base, ok := e.byteIndex(addr); ok {
 		bits = 8
-		off = e.conv("trunc", e.vector(x), "i8")
-		place = func(x ll.Val) ll.Val { return e.op2("add", e.op2("shl", x, k(x, shift)), k(x, base)) }
+		off = e.Trunc(e.vector(x), "i8")
+		place = func(x ll.Val) ll.Val { return e.Add(e.Shl(x, x.Int(shift)), x.Int(base)) }
 	} else if e.below(addr, 1<<16) {
 		bits = 16
-		off = e.conv("trunc", off, "i16")
+		off = e.Trunc(off, "i16")
 	}
 	each := 64 / bits
-	words := e.o.Op(ll.Vec(e.w/each, "i64"), "bitcast %s to %s", off, ll.Vec(e.w/each, "i64"))
+	words := e.Bitcast(off, ll.Vec(e.w/each, "i64"))
 	var out []ll.Val
 	for i := 0; i < e.w/each; i++ {
-		w := e.o.Op("i64", "extractelement %s, i64 %d", words, i)
+		w := e.Extract(words, i)
 		for j := 0; j < each; j++ {
 			x := w
 			if j > 0 {
-				x = e.op2("lshr", w, k(w, int64(j*bits)))
+				x = e.LShr(w, w.Int(int64(j*bits)))
 			}
-			out = append(out, place(e.conv("zext", e.conv("trunc", x, fmt.Sprintf("i%d", bits)), "i32")))
+			out = append(out, place(e.ZExt(e.Trunc(x, ll.IntType(bits)), "i32")))
 		}
 	}
 	return out
@@ -277,7 +274,7 @@ func (e *emitter) eachPointer(in *ir.Inst, body func(p ll.Val, l []ll.Val) []ll.
 			args = append(args, e.stored(a, e.w))
 		}
 	}
-	var out []string
+	var out []ll.Type
 	for _, r := range in.Results {
 		out = append(out, memType(r.Type))
 	}
@@ -304,11 +301,10 @@ func identity(op ir.AtomOp, bits int) int64 {
 
 // reduceLanes combines the acting lanes of an integer vector into one number.
 func (e *emitter) reduceLanes(op ir.AtomOp, x, mask ll.Val, all bool) ll.Val {
-	_, el := split(x.T)
 	if !all {
-		x = e.sel(mask, x, k(x, identity(op, intBits(x.T))))
+		x = e.Select(mask, x, x.Int(identity(op, x.T.ElemBits())))
 	}
-	return e.o.Call(el, "llvm.vector.reduce."+reduceNames[op]+"."+suffix(x.T), x)
+	return e.IntrOf(x.T.Elem(), "vector.reduce."+reduceNames[op], []ll.Type{x.T}, x)
 }
 
 // warpCombined does an integer operation on one address once for the warp. With results wanted only add is done so: a
@@ -329,12 +325,12 @@ func (e *emitter) warpCombined(in *ir.Inst) bool {
 		var x ll.Val
 		switch v := in.Args[1]; {
 		case uniform(v) && in.AtomOp == ir.AtomAdd:
-			n := e.o.Call("i32", "llvm.ctpop.i32", e.active(in))
-			x = e.op2("mul", e.scalar(v), e.conv("zext", n, it))
+			n := e.Call("i32", "llvm.ctpop.i32", e.active(in))
+			x = e.Mul(e.scalar(v), e.ZExt(n, it))
 		case uniform(v) && in.AtomOp == ir.AtomXor:
-			n := e.o.Call("i32", "llvm.ctpop.i32", e.active(in))
-			odd := e.conv("trunc", n, "i1")
-			x = e.sel(odd, e.scalar(v), ll.Int(it, 0))
+			n := e.Call("i32", "llvm.ctpop.i32", e.active(in))
+			odd := e.Trunc(n, "i1")
+			x = e.Select(odd, e.scalar(v), ll.Int(it, 0))
 		case uniform(v):
 			x = e.scalar(v)
 		default:
@@ -346,46 +342,40 @@ func (e *emitter) warpCombined(in *ir.Inst) bool {
 	if all {
 		old = run()[0]
 	} else {
-		some := e.cmp("ne", e.number(mask), ll.Int("i32", 0))
+		some := e.ICmp("ne", e.number(mask), ll.Int("i32", 0))
 		old = e.choose(some, "red", run, func() []ll.Val { return []ll.Val{ll.Int(it, 0)} })[0]
 	}
 	if len(in.Results) > 0 {
 		// The lanes before each one: count the bits below.
 		below := make([]int64, e.w)
 		for l := range below {
-			below[l] = wrapTo(int64(1)<<l-1, "i32")
+			below[l] = ll.Wrap(int64(1)<<l-1, 32)
 		}
-		m := e.op2("and", e.splat(e.active(in)), ll.ConstVec("i32", below))
-		rank := e.conv("zext", e.intr("ctpop", m), it)
+		m := e.And(e.splat(e.active(in)), ll.ConstVec("i32", below))
+		rank := e.ZExt(e.Intr("ctpop", m), it)
 		v := e.splat(e.scalar(in.Args[1]))
-		e.set(in.Results[0], e.op2("add", e.splat(old), e.op2("mul", rank, v)))
+		e.set(in.Results[0], e.Add(e.splat(old), e.Mul(rank, v)))
 	}
 	return true
 }
 
 func emitCAS(e *emitter, in *ir.Inst) {
 	t := in.Args[1].Type
-	it := fmt.Sprintf("i%d", t.Bits())
+	it := ll.IntType(t.Bits())
 	mask, all := e.mask(in)
 	e.aligned(in, bytesOf(t), mask, all)
 	e.eachPointer(in, func(p ll.Val, l []ll.Val) []ll.Val {
-		want, val := e.conv("bitcast", l[0], it), e.conv("bitcast", l[1], it)
+		want, val := e.Recast(l[0], it), e.Recast(l[1], it)
 		if in.Space == ir.Shared || in.Space == ir.Local {
-			old := e.o.Op(it, "load %s, %s, align %d", it, p, bytesOf(t))
-			e.o.Do("store %s, %s, align %d", e.sel(e.cmp("eq", old, want), val, old), p, bytesOf(t))
-			return []ll.Val{e.conv("bitcast", old, memType(t))}
+			old := e.Load(it, p, bytesOf(t))
+			e.Store(e.Select(e.ICmp("eq", old, want), val, old), p, bytesOf(t))
+			return []ll.Val{e.Recast(old, memType(t))}
 		}
 		fail := orderNames[in.Order]
 		if fail == "release" || fail == "acq_rel" {
 			fail = "acquire"
 		}
-		pairT := "{ " + it + ", i1 }"
-		r := e.o.Op(pairT, "cmpxchg %s, %s, %s %s %s, align %d", p, want, val, orderNames[in.Order], fail, bytesOf(t))
-		return []ll.Val{e.conv("bitcast", e.o.Op(it, "extractvalue %s, 0", r), memType(t))}
+		r := e.CmpXchg(p, want, val, orderNames[in.Order]+" "+fail, bytesOf(t))
+		return []ll.Val{e.Recast(e.ExtractValue(r, 0), memType(t))}
 	})
-}
-
-// writer is the emitter's ways for what both emitters write.
-func (e *emitter) writer() emit.Writer {
-	return emit.Writer{Op2: e.op2, Intr: e.intr, Cmp: e.cmp, Sel: e.sel, Const: k}
 }

@@ -28,7 +28,7 @@ func (e *emitter) slots() {
 				e.frame = (e.frame + 63) &^ 63
 				x.offset = e.frame
 				e.frame += n
-				x.vecSlot = e.o.Alloca(ll.Vec(e.w, t), 64)
+				x.vecSlot = e.Alloca(ll.Vec(e.w, t), 64)
 			}
 			if s.Kind >= ir.Affine || s.Guess {
 				n := max(frameBytes(v.Type), 1)
@@ -39,7 +39,7 @@ func (e *emitter) slots() {
 					x.guessOffset = e.frame
 				}
 				e.frame += n
-				x.scalarSlot = e.o.Alloca(t, 16)
+				x.scalarSlot = e.Alloca(t, 16)
 			}
 		}
 	}
@@ -59,11 +59,11 @@ func (e *emitter) save(k int) {
 		t := typ(v.Type)
 		if !r.vecSlot.IsZero() {
 			vt := ll.Vec(e.w, t)
-			x := e.o.Op(vt, "load %s, %s", vt, r.vecSlot)
+			x := e.Load(vt, r.vecSlot, 0)
 			e.toMemory(x, e.at(e.ctx.warpFrame, r.offset), v.Type == ir.I1, 64)
 		}
 		if !r.scalarSlot.IsZero() {
-			x := e.o.Op(t, "load %s, %s", t, r.scalarSlot)
+			x := e.Load(t, r.scalarSlot, 0)
 			off := r.offset
 			if !r.vecSlot.IsZero() {
 				off = r.guessOffset
@@ -75,13 +75,13 @@ func (e *emitter) save(k int) {
 
 // restore loads what lives across point k from the warp's frame.
 func (e *emitter) restore(k int) {
-	e.o.Line = 0
+	e.Line = 0
 	for _, v := range e.f.Regions.Points[k-1].Live {
 		r := e.vals[v]
 		t := typ(v.Type)
 		if !r.vecSlot.IsZero() {
 			x := e.fromMemory(ll.Vec(e.w, t), e.at(e.ctx.warpFrame, r.offset), v.Type == ir.I1, 64)
-			e.o.Do("store %s, %s", x, r.vecSlot)
+			e.Store(x, r.vecSlot, 0)
 		}
 		if !r.scalarSlot.IsZero() {
 			off := r.offset
@@ -89,7 +89,7 @@ func (e *emitter) restore(k int) {
 				off = r.guessOffset
 			}
 			x := e.fromMemory(t, e.at(e.ctx.warpFrame, off), false, 1)
-			e.o.Do("store %s, %s", x, r.scalarSlot)
+			e.Store(x, r.scalarSlot, 0)
 		}
 	}
 	e.barResult(k)
@@ -101,41 +101,41 @@ func (e *emitter) restore(k int) {
 func (e *emitter) toMemory(x, p ll.Val, bits bool, align int) {
 	if bits {
 		if align = 4; !e.cpu.avx512 {
-			x = e.o.Op("i32", "bitcast %s to i32", x)
+			x = e.Bitcast(x, "i32")
 		}
 	}
 	if x.T == "i1" {
-		x = e.o.Op("i8", "zext %s to i8", x)
+		x = e.ZExt(x, "i8")
 	}
-	e.o.Do("store %s, %s, align %d", x, p, align)
+	e.Store(x, p, align)
 }
 
-func (e *emitter) fromMemory(t string, p ll.Val, bits bool, align int) ll.Val {
+func (e *emitter) fromMemory(t ll.Type, p ll.Val, bits bool, align int) ll.Val {
 	switch {
 	case bits && e.cpu.avx512:
 		align = 4
 	case bits:
-		x := e.o.Op("i32", "load i32, %s, align 4", p)
-		return e.o.Op(t, "bitcast %s to %s", x, t)
+		x := e.Load("i32", p, 4)
+		return e.Bitcast(x, t)
 	case t == "i1":
-		x := e.o.Op("i8", "load i8, %s", p)
-		return e.o.Op("i1", "trunc %s to i1", x)
+		x := e.Load("i8", p, 0)
+		return e.Trunc(x, "i1")
 	}
-	return e.o.Op(t, "load %s, %s, align %d", t, p, align)
+	return e.Load(t, p, align)
 }
 
 // frameOf is the frame of a warp.
 func (e *emitter) frameOf(warp ll.Val) ll.Val {
-	i := e.o.Op("i64", "zext %s to i64", warp)
+	i := e.ZExt(warp, "i64")
 	size := (e.frame + 63) &^ 63
 	if e.jam > 1 { // one for all that go side by side
-		i = e.op2("udiv", i, ll.Int("i64", int64(e.jam)))
+		i = e.UDiv(i, ll.Int("i64", int64(e.jam)))
 	}
-	off := e.o.Op("i64", "mul %s, %d", i, size)
+	off := e.Mul(i, i.Int(int64(size)))
 	if b := int(e.blockFrame()); b > 0 {
-		off = e.o.Op("i64", "add %s, %d", off, b)
+		off = e.Add(off, off.Int(int64(b)))
 	}
-	return e.o.Op("ptr", "getelementptr i8, %s, %s", e.ctx.frame, off)
+	return e.GEP("i8", e.ctx.frame, off)
 }
 
 // suspended reports a block that ends in a barrier: control does not go on to its successor by itself.
@@ -164,7 +164,7 @@ func emitBar(e *emitter, in *ir.Inst) {
 	k := e.pointOf(in.Block)
 	if e.f.Regions.PerWarp && in.BarKind == ir.BarPace {
 		e.save(k)
-		e.o.Do("store i32 %d, %s", k, e.at(e.ctx.warpFrame, warpPC)) // it stays running, and goes on in the next round
+		e.Store(ll.Int("i32", int64(k)), e.at(e.ctx.warpFrame, warpPC), 0) // it stays running, and goes on in the next round
 		return
 	}
 	if e.f.Regions.PerWarp {
@@ -175,43 +175,43 @@ func emitBar(e *emitter, in *ir.Inst) {
 		e.reduceBar(in)
 	}
 	e.save(k)
-	e.o.Do("store i32 %d, %s", k, e.ctx.nextPC)
+	e.Store(ll.Int("i32", int64(k)), e.ctx.nextPC, 0)
 }
 
 // reduceBar adds the warp's part of a barrier reduction to the block's; the first warp starts it.
 func (e *emitter) reduceBar(in *ir.Inst) {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	part := e.barPart(in)
-	old := o.Op("i32", "load i32, %s", c.redAcc)
+	old := o.Load("i32", c.redAcc, 0)
 	sum := e.barCombine(in.BarKind, old, part)
-	first := o.Op("i1", "icmp eq %s, 0", c.warp)
-	x := o.Op("i32", "select %s, %s, %s", first, part, sum)
-	o.Do("store %s, %s", x, c.redAcc)
+	first := o.ICmp("eq", c.warp, c.warp.Int(0))
+	x := o.Select(first, part, sum)
+	o.Store(x, c.redAcc, 0)
 }
 
 // barPart is the warp's part: the number of lanes with the predicate, or 0 and 1.
 func (e *emitter) barPart(in *ir.Inst) ll.Val {
-	o := e.o
+	o := e.Func
 	act := e.active(in)
 	p := e.ballot(in.Args[2])
 	switch in.BarKind {
 	case ir.BarRedPopc:
-		x := o.Op("i32", "and %s, %s", p, act.S)
+		x := o.And(p, act)
 		return o.Call("i32", "llvm.ctpop.i32", x)
 	case ir.BarRedAnd:
-		x := o.Op("i32", "xor %s, -1", p)
-		x = o.Op("i32", "and %s, %s", x, act.S)
-		y := o.Op("i1", "icmp eq %s, 0", x)
-		return o.Op("i32", "zext %s to i32", y)
+		x := o.Xor(p, p.Int(-1))
+		x = o.And(x, act)
+		y := o.ICmp("eq", x, x.Int(0))
+		return o.ZExt(y, "i32")
 	}
-	x := o.Op("i32", "and %s, %s", p, act.S)
-	y := o.Op("i1", "icmp ne %s, 0", x)
-	return o.Op("i32", "zext %s to i32", y)
+	x := o.And(p, act)
+	y := o.ICmp("ne", x, x.Int(0))
+	return o.ZExt(y, "i32")
 }
 
 func (e *emitter) barCombine(k ir.BarKind, a, b ll.Val) ll.Val {
-	op := map[ir.BarKind]string{ir.BarRedPopc: "add", ir.BarRedAnd: "and", ir.BarRedOr: "or"}[k]
-	return e.o.Op("i32", "%s %s, %s", op, a, b.S)
+	op := map[ir.BarKind]ll.Bin{ir.BarRedPopc: "add", ir.BarRedAnd: "and", ir.BarRedOr: "or"}[k]
+	return e.Binary(op, a, b)
 }
 
 // barResult gives the result of the barrier at point k where the warp goes on.
@@ -228,10 +228,10 @@ func (e *emitter) barResult(k int) {
 	if e.f.Regions.PerWarp {
 		x = e.load("i32", e.ctx.warpFrame, warpRed, "")
 	} else {
-		x = e.o.Op("i32", "load i32, %s", e.ctx.redDone)
+		x = e.Load("i32", e.ctx.redDone, 0)
 	}
 	if at.Results[0].Type == ir.I1 {
-		x = e.o.Op("i1", "icmp ne %s, 0", x)
+		x = e.ICmp("ne", x, x.Int(0))
 	}
 	v := at.Results[0]
 	if v.Shape.Kind < ir.Affine {

@@ -68,26 +68,26 @@ func (e *emitter) layoutCollect() {
 
 // arrive leaves the thread's operands and waits.
 func (e *emitter) arriveCollective(in *ir.Inst, k int) {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	for i, a := range in.Args {
-		o.Do("store %s, %s, align 8", e.stored(a, 1), e.at(c.warpFrame, e.coll.args+8*i))
+		o.Store(e.stored(a, 1), e.at(c.warpFrame, e.coll.args+8*i), 8)
 	}
 	members := ll.Int("i32", -1)
 	if m := membersArg(in.Op); m >= 0 {
 		members = e.scalar(in.Args[m])
 	}
-	o.Do("store %s, %s", members, e.at(c.warpFrame, e.coll.members))
+	o.Store(members, e.at(c.warpFrame, e.coll.members), 0)
 	e.save(k)
-	o.Do("store i32 %d, %s", k, e.at(c.warpFrame, warpPC))
-	o.Do("store i32 %d, %s", collecting, e.at(c.warpFrame, warpStatus))
+	o.Store(ll.Int("i32", int64(k)), e.at(c.warpFrame, warpPC), 0)
+	o.Store(ll.Int("i32", int64(collecting)), e.at(c.warpFrame, warpStatus), 0)
 }
 
 // collectResult loads what the thread was given at point k.
 func (e *emitter) collectResult(k int) {
 	for i, r := range e.f.Regions.Points[k-1].At.Results {
-		x := e.load(memType(r.Type), e.ctx.warpFrame, e.coll.results+8*i, ", align 8")
+		x := e.Load(memType(r.Type), e.at(e.ctx.warpFrame, e.coll.results+8*i), 8)
 		if r.Type == ir.I1 {
-			x = e.conv("trunc", x, "i1")
+			x = e.Trunc(x, "i1")
 		}
 		e.set(r, x)
 	}
@@ -98,7 +98,7 @@ func (e *emitter) tries(progress ll.Val) {
 	if e.coll.bytes == 0 {
 		return
 	}
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	o.Line = 0
 	e.label("try")
 	running := c.warpFrame
@@ -111,7 +111,7 @@ func (e *emitter) tries(progress ll.Val) {
 		}
 	}
 	o.Do("%s ]", text)
-	base := func() ll.Val { return e.op2("and", c.warp, ll.Int("i32", -32)) }
+	base := func() ll.Val { return e.And(c.warp, ll.Int("i32", -32)) }
 	for i, p := range e.f.Regions.Points {
 		if !isCollective(p.At.Op) {
 			continue
@@ -120,9 +120,9 @@ func (e *emitter) tries(progress ll.Val) {
 		e.label(fmt.Sprintf("try.%d", i+1))
 		here := o.Op("i32", "call i32 @kz.gathered(%s, %s, %s, %s)", c.frame, base(), c.threads, e.load("i32", c.warpFrame, e.coll.members, ""))
 		do := fmt.Sprintf("together.%d", i+1)
-		o.CondBr(e.cmp("ne", here, ll.Int("i32", 0)), do, c.warpNext)
+		o.CondBr(e.ICmp("ne", here, ll.Int("i32", 0)), do, c.warpNext)
 		e.label(do)
-		o.Do("store i32 1, %s", progress)
+		o.Store(ll.Int("i32", 1), progress, 0)
 		e.together(p.At, base(), here)
 		o.Do("call void @kz.release(%s, %s, %s)", c.frame, base(), here)
 		o.Br(c.warpNext)
@@ -131,7 +131,7 @@ func (e *emitter) tries(progress ll.Val) {
 
 // together does a collective operation with the operands of the lanes that are here.
 func (e *emitter) together(in *ir.Inst, base, here ll.Val) {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	scratch := e.scratch
 	e.w, e.scratch = 32, e.wide
 	defer func() { e.w, e.scratch = 1, scratch }()
@@ -140,7 +140,7 @@ func (e *emitter) together(in *ir.Inst, base, here ll.Val) {
 	for i, a := range in.Args {
 		room := e.room("i64", 90)
 		o.Do("call void @kz.collect(%s, %s, i64 %d, %s)", c.frame, base, e.coll.args+8*i, room)
-		x := o.Op("<32 x i64>", "load <32 x i64>, %s, align 64", room)
+		x := o.Load("<32 x i64>", room, 64)
 		v := &ir.Value{Type: a.Type, Shape: ir.Shape{Kind: ir.Varying}, Def: &fake}
 		if a.Const {
 			v = a
@@ -163,40 +163,23 @@ func (e *emitter) together(in *ir.Inst, base, here ll.Val) {
 	emitters[in.Op](e, &fake)
 	for i, r := range fake.Results {
 		x := e.vals[r].vec
-		if n, _ := split(x.T); n == 1 {
+		if n, _ := x.T.Split(); n == 1 {
 			x = e.splat(x)
 		}
 		room := e.room("i64", 91)
-		o.Do("store %s, %s, align 64", e.toWord(x), room)
+		o.Store(e.toWord(x), room, 64)
 		o.Do("call void @kz.spread(%s, %s, %s, i64 %d, %s)", c.frame, base, here, e.coll.results+8*i, room)
 	}
 }
 
 // fromWord takes values of a type out of 64-bit words, toWord is the way back.
 func (e *emitter) fromWord(x ll.Val, t ir.Type) ll.Val {
-	name := typ(t)
-	bits := map[string]string{"float": "i32", "double": "i64", "half": "i16"}[name]
-	if bits == "" {
-		bits = name
-	}
-	if bits != "i64" {
-		x = e.conv("trunc", x, bits)
-	}
-	if bits != name {
-		x = e.conv("bitcast", x, name)
-	}
-	return x
+	elem := typ(t)
+	return e.Recast(e.Trunc(x, ll.IntType(elem.ElemBits())), elem)
 }
 
 func (e *emitter) toWord(x ll.Val) ll.Val {
-	_, el := split(x.T)
-	if bits := map[string]string{"float": "i32", "double": "i64", "half": "i16"}[el]; bits != "" {
-		x, el = e.conv("bitcast", x, bits), bits
-	}
-	if el != "i64" {
-		x = e.conv("zext", x, "i64")
-	}
-	return x
+	return e.ZExt(e.Bits(x), "i64")
 }
 
 // collectHelpers writes the functions that read and write the frames of a warp's threads.

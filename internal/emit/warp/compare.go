@@ -6,14 +6,8 @@ import (
 	"kudzu/internal/ll"
 )
 
-var intCmps = map[ir.Cmp]string{ir.EQ: "eq", ir.NE: "ne", ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
-
-// Ordered comparisons are false for a NaN, but PTX's plain ne is ordered too.
-var floatCmps = map[ir.Cmp]string{ir.EQ: "oeq", ir.NE: "one", ir.LT: "olt", ir.LE: "ole", ir.GT: "ogt", ir.GE: "oge",
-	ir.EQU: "ueq", ir.NEU: "une", ir.LTU: "ult", ir.LEU: "ule", ir.GTU: "ugt", ir.GEU: "uge", ir.NUM: "ord", ir.NAN: "uno"}
-
 func emitICmp(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val { return e.cmp(intCmps[in.Cmp], a[0], a[1]) })
+	e.each(in, func(n int, a []ll.Val) ll.Val { return e.ICmp(emit.IntPreds[in.Cmp], a[0], a[1]) })
 }
 
 func emitFCmp(e *emitter, in *ir.Inst) {
@@ -25,25 +19,25 @@ func emitFCmp(e *emitter, in *ir.Inst) {
 		}
 		switch at := emit.Apart(in); {
 		case e.cpu.arm64 && at == 0:
-			x = e.intr("arithmetic.fence", x)
+			x = e.Intr("arithmetic.fence", x)
 		case e.cpu.arm64 && at == 1:
-			y = e.intr("arithmetic.fence", y)
+			y = e.Intr("arithmetic.fence", y)
 		case e.cpu.arm64 || emit.Orders[in.Cmp] == "":
 		case t == ir.F16 && e.cpu.fp16:
 			return e.orderF16(in.Cmp, x, y)
 		case t == ir.F16:
-			return e.orderWide(floatCmps[in.Cmp], x, y)
+			return e.orderWide(emit.FloatPreds[in.Cmp], x, y)
 		default:
 			x, y = e.keptWide(x, in.Args[0]), e.keptWide(y, in.Args[1])
 		}
-		return e.fcmp(floatCmps[in.Cmp], x, y)
+		return e.FCmp(emit.FloatPreds[in.Cmp], x, y)
 	})
 }
 
 // keptWide puts a fence behind what was a half: LLVM would make comparisons of halves of these (see orderF16 and orderWide).
 func (e *emitter) keptWide(x ll.Val, v *ir.Value) ll.Val {
 	if wasHalf(v, map[*ir.Value]bool{}) {
-		return e.intr("arithmetic.fence", x)
+		return e.Intr("arithmetic.fence", x)
 	}
 	return x
 }
@@ -76,26 +70,22 @@ func wasHalf(v *ir.Value, seen map[*ir.Value]bool) bool {
 // and leave its predicate (llvm/llvm-project 159723).
 func (e *emitter) orderF16(c ir.Cmp, x, y ll.Val) ll.Val {
 	key := func(x ll.Val) ll.Val {
-		b := e.bits(x, ir.F16)
-		s := e.op2("ashr", b, k(b, 15))
-		return e.op2("sub", e.op2("xor", e.op2("and", b, k(b, 0x7fff)), s), s)
+		b := e.Bits(x)
+		s := e.AShr(b, b.Int(15))
+		return e.Sub(e.Xor(e.And(b, b.Int(0x7fff)), s), s)
 	}
-	r := e.cmp(emit.Orders[c], key(x), key(y))
+	r := e.ICmp(emit.Orders[c], key(x), key(y))
 	if c >= ir.LTU && c <= ir.GEU {
-		return e.op2("or", r, e.fcmp("uno", x, y))
+		return e.Or(r, e.FCmp("uno", x, y))
 	}
-	return e.op2("and", r, e.fcmp("ord", x, y))
+	return e.And(r, e.FCmp("ord", x, y))
 }
 
 // orderWide compares halves as numbers of 32 bits, for an x86 without instructions for halves. LLVM before 22 would make a minimum
 // or maximum of a choice between what it sees compared as halves, and calls fminf or fmaxf for one that is not a vector; these also
 // order zeros, which the choice does not.
-func (e *emitter) orderWide(name string, x, y ll.Val) ll.Val {
-	return e.fcmp(name, e.intr("arithmetic.fence", e.conv("fpext", x, "float")), e.conv("fpext", y, "float"))
-}
-
-func (e *emitter) fcmp(name string, a, b ll.Val) ll.Val {
-	return e.o.Op(withElem(a.T, "i1"), "fcmp %s %s, %s", name, a, b.S)
+func (e *emitter) orderWide(name ll.Pred, x, y ll.Val) ll.Val {
+	return e.FCmp(name, e.Intr("arithmetic.fence", e.FPExt(x, "float")), e.FPExt(y, "float"))
 }
 
 func emitSelect(e *emitter, in *ir.Inst) {
@@ -112,7 +102,7 @@ func emitSelect(e *emitter, in *ir.Inst) {
 		if !e.dirty[r] { // one side's NaNs are made by arithmetic, the other's may not be touched
 			a, b = e.cleaned(in.Args[1], a, n), e.cleaned(in.Args[2], b, n)
 		}
-		return e.sel(cond, a, b)
+		return e.Select(cond, a, b)
 	}
 	e.set(r, run(e.lanesOf(r)))
 	if r.Shape.Guess {
@@ -133,23 +123,23 @@ func emitFTest(e *emitter, in *ir.Inst) {
 	t := in.Args[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		f := emit.Formats[t]
-		b := e.bits(a[0], t)
-		mag := e.op2("and", b, k(b, int64(f.Sign-1)))
-		inf, least := k(b, int64(f.Inf)), k(b, int64(f.Least))
+		b := e.Bits(a[0])
+		mag := e.And(b, b.Int(int64(f.Sign-1)))
+		inf, least := b.Int(int64(f.Inf)), b.Int(int64(f.Least))
 		switch in.Test {
 		case ir.TestFinite:
-			return e.cmp("ult", mag, inf)
+			return e.ICmp("ult", mag, inf)
 		case ir.TestInfinite:
-			return e.cmp("eq", mag, inf)
+			return e.ICmp("eq", mag, inf)
 		case ir.TestNumber:
-			return e.cmp("ule", mag, inf)
+			return e.ICmp("ule", mag, inf)
 		case ir.TestNaN:
-			return e.cmp("ugt", mag, inf)
+			return e.ICmp("ugt", mag, inf)
 		case ir.TestNormal:
 			// Zero counts as normal (recorded on sm_90).
-			return e.op2("or", e.op2("and", e.cmp("uge", mag, least), e.cmp("ult", mag, inf)), e.cmp("eq", mag, k(b, 0)))
+			return e.Or(e.And(e.ICmp("uge", mag, least), e.ICmp("ult", mag, inf)), e.ICmp("eq", mag, b.Int(0)))
 		case ir.TestSubnormal:
-			return e.op2("and", e.cmp("ult", mag, least), e.cmp("ne", mag, k(b, 0)))
+			return e.And(e.ICmp("ult", mag, least), e.ICmp("ne", mag, b.Int(0)))
 		}
 		e.unsupported("testp %s", in.Test)
 		return ll.Val{}

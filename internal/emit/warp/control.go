@@ -11,14 +11,14 @@ import (
 
 func emitBr(e *emitter, in *ir.Inst) {
 	if e.suspended(in.Block) {
-		e.o.Br(e.ctx.warpNext)
+		e.Br(e.ctx.warpNext)
 		return
 	}
-	e.o.Br(e.labels[in.Targets[0]])
+	e.Br(e.labels[in.Targets[0]])
 }
 
 func emitCondBr(e *emitter, in *ir.Inst) {
-	e.o.CondBr(e.scalar(in.Args[0]), e.labels[in.Targets[0]], e.labels[in.Targets[1]])
+	e.CondBr(e.scalar(in.Args[0]), e.labels[in.Targets[0]], e.labels[in.Targets[1]])
 }
 
 func emitSwitch(e *emitter, in *ir.Inst) {
@@ -28,7 +28,7 @@ func emitSwitch(e *emitter, in *ir.Inst) {
 	for i, t := range in.Targets[:last] {
 		text += fmt.Sprintf(" i32 %d, label %%%s", i, e.labels[t])
 	}
-	e.o.Do("%s ]", text)
+	e.Do("%s ]", text)
 }
 
 // emitExit ends the warp: lanes that ended before are in no mask any more.
@@ -39,25 +39,25 @@ func emitExit(e *emitter, in *ir.Inst) {
 		return
 	}
 	if r != nil {
-		e.o.Do("store i32 -1, %s", e.ctx.nextPC)
+		e.Store(ll.Int("i32", -1), e.ctx.nextPC, 0)
 	}
-	e.o.Br(e.ctx.warpNext)
+	e.Br(e.ctx.warpNext)
 }
 
 // emitTrap stops the kernel, saying where.
 func emitTrap(e *emitter, in *ir.Inst) {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	act := e.active(in)
 	if in.Mask == nil && e.w > 1 && !c.entryMask.IsZero() {
 		act = e.number(c.entryMask)
 	}
-	o.Do("store i32 %d, %s", in.Line, e.at(c.worker, image.WorkerStopLine))
-	o.Do("store %s, %s", act, e.at(c.worker, image.WorkerStopLanes))
+	o.Store(ll.Int("i32", int64(in.Line)), e.at(c.worker, image.WorkerStopLine), 0)
+	o.Store(act, e.at(c.worker, image.WorkerStopLanes), 0)
 	code := in.Stop
 	if code == 0 {
 		code = image.StopTrap
 	}
-	o.Do("ret i32 %d", code)
+	o.Ret(ll.Int("i32", int64(code)))
 }
 
 func emitGridSync(e *emitter, in *ir.Inst) { e.unsupported("a grid-wide barrier") }
@@ -68,7 +68,7 @@ func emitCall(e *emitter, in *ir.Inst) { e.unsupported("a call that cannot be in
 func emitAsm(e *emitter, in *ir.Inst) { e.unsupported("the instruction %q as it is", in.Sym) }
 
 // rtCall calls entry i of the runtime.
-func (e *emitter) rtCall(ret string, i int, args ...ll.Val) ll.Val {
+func (e *emitter) rtCall(ret ll.Type, i int, args ...ll.Val) ll.Val {
 	p := e.load("ptr", e.ctx.rt, 8*i, invariant)
 	text := ""
 	for j, a := range args {
@@ -78,10 +78,10 @@ func (e *emitter) rtCall(ret string, i int, args ...ll.Val) ll.Val {
 		text += a.String()
 	}
 	if ret == "void" {
-		e.o.Do("call void %s(%s)", p.S, text)
+		e.Do("call void %s(%s)", p.S, text)
 		return ll.Val{}
 	}
-	return e.o.Op(ret, "call %s %s(%s)", ret, p.S, text)
+	return e.Op(ret, "call %s %s(%s)", ret, p.S, text)
 }
 
 // emitCallRt calls the runtime for each acting lane.
@@ -98,7 +98,7 @@ func emitCallRt(e *emitter, in *ir.Inst) {
 		emitAssert(e, in)
 		return
 	}
-	ret := "void"
+	ret := ll.Type("void")
 	if len(in.Results) > 0 {
 		ret = typ(in.Results[0].Type)
 	}
@@ -136,7 +136,7 @@ func emitAssert(e *emitter, in *ir.Inst) {
 	}
 	e.overLanes(mask, append(args, bit), nil, func(lane []ll.Val) []ll.Val {
 		n := len(lane) - 1
-		e.o.Do("store %s, %s", lane[n], e.at(e.ctx.worker, image.WorkerStopLanes))
+		e.Store(lane[n], e.at(e.ctx.worker, image.WorkerStopLanes), 0)
 		e.rtCall("void", image.RtAssert, append([]ll.Val{e.ctx.launch, e.ctx.worker}, lane[:n]...)...)
 		return nil
 	})
@@ -152,10 +152,10 @@ func emitClock(e *emitter, in *ir.Inst) {
 	x := e.rtCall("i64", entry)
 	switch in.Sreg {
 	case ir.ClockHi, ir.GlobalTimerHi:
-		x = e.op2("lshr", x, k(x, 32))
+		x = e.LShr(x, x.Int(32))
 	}
 	if in.Results[0].Type == ir.I32 {
-		x = e.conv("trunc", x, "i32")
+		x = e.Trunc(x, "i32")
 	}
 	if e.lanesOf(in.Results[0]) > 1 {
 		x = e.splat(x)

@@ -1,38 +1,36 @@
 package warp
 
 import (
-	"fmt"
-
 	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
 
 func emitTrunc(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val { return e.conv("trunc", a[0], typ(in.Results[0].Type)) })
+	e.each(in, func(n int, a []ll.Val) ll.Val { return e.Trunc(a[0], typ(in.Results[0].Type)) })
 }
 
 // emitExtend widens. Lane 0 of a guess that is zero-extended follows the lanes behind a wrap, which are the ones that
 // are in use then (an index that starts at -1 under a mask that excludes it).
 func emitExtend(e *emitter, in *ir.Inst) {
-	name := "sext"
+	name := ll.Conv("sext")
 	if in.Op == ir.ZExt {
 		name = "zext"
 	}
 	r := in.Results[0]
 	to := typ(r.Type)
-	e.set(r, e.conv(name, e.of(in.Args[0], e.lanesOf(r)), to))
+	e.set(r, e.Convert(name, e.of(in.Args[0], e.lanesOf(r)), to))
 	if !r.Shape.Guess {
 		return
 	}
 	x := e.scalar(in.Args[0])
 	if in.Op == ir.SExt {
-		e.setGuess(r, e.conv(name, x, to))
+		e.setGuess(r, e.Convert(name, x, to))
 		return
 	}
-	last := e.op2("add", x, ll.Int(x.T, wrapTo(laneOffset(in.Args[0].Shape, e.w-1), x.T)))
-	wraps := e.op2("and", e.cmp("slt", x, k(x, 0)), e.cmp("sge", last, k(x, 0)))
-	e.setGuess(r, e.sel(wraps, e.conv("sext", x, to), e.conv("zext", x, to)))
+	last := e.Add(x, ll.Int(x.T, ll.Wrap(laneOffset(in.Args[0].Shape, e.w-1), x.T.ElemBits())))
+	wraps := e.And(e.ICmp("slt", x, x.Int(0)), e.ICmp("sge", last, x.Int(0)))
+	e.setGuess(r, e.Select(wraps, e.SExt(x, to), e.ZExt(x, to)))
 }
 
 func emitBitcast(e *emitter, in *ir.Inst) {
@@ -42,7 +40,7 @@ func emitBitcast(e *emitter, in *ir.Inst) {
 		if !e.asIs[in] {
 			x = e.cleaned(in.Args[0], x, n)
 		}
-		return e.conv("bitcast", x, to)
+		return e.Recast(x, to)
 	})
 }
 
@@ -56,20 +54,20 @@ func emitFToI(e *emitter, in *ir.Inst) {
 		case ir.BF16:
 			x = e.widenBF16(x)
 		case ir.F16:
-			x = e.conv("fpext", x, "float")
+			x = e.FPExt(x, "float")
 		}
 		if in.Rnd != ir.RZ {
 			x = e.roundIntegral(x, in.Rnd)
 		}
-		name := "fptosi"
+		name := ll.Conv("fptosi")
 		if in.Op == ir.FToU {
 			name = "fptoui"
 		}
-		t := withElem(x.T, typ(to))
-		r := e.o.Call(t, "llvm."+name+".sat."+suffix(t)+"."+suffix(x.T), x)
+		t := x.T.WithElem(typ(to))
+		r := e.IntrOf(t, string(name)+".sat", []ll.Type{t, x.T}, x)
 		if from == ir.F64 || to.Bits() == 64 {
-			nan := e.fcmp("uno", x, x)
-			r = e.sel(nan, k(r, -1<<(to.Bits()-1)), r)
+			nan := e.FCmp("uno", x, x)
+			r = e.Select(nan, r.Int(-1<<(to.Bits()-1)), r)
 		}
 		return r
 	})
@@ -77,7 +75,7 @@ func emitFToI(e *emitter, in *ir.Inst) {
 
 func emitIToF(e *emitter, in *ir.Inst) {
 	from, to := in.Args[0].Type, in.Results[0].Type
-	name := "sitofp"
+	name := ll.Conv("sitofp")
 	if in.Op == ir.UToF {
 		name = "uitofp"
 	}
@@ -87,52 +85,52 @@ func emitIToF(e *emitter, in *ir.Inst) {
 			return e.directedIToF(in, name, x, to)
 		}
 		if to == ir.BF16 || to == ir.F16 && from.Bits() == 64 {
-			d := e.conv(name, x, "double")
+			d := e.Convert(name, x, "double")
 			if from.Bits() == 64 {
 				d = e.oddF64(d, x, in.Op == ir.SToF)
 			}
 			f := e.oddF32(d)
 			if to == ir.F16 {
-				return e.conv("fptrunc", f, "half")
+				return e.FPTrunc(f, "half")
 			}
 			return e.narrowBF16(f)
 		}
 		if to == ir.F16 {
-			return e.conv("fptrunc", e.conv(name, x, "float"), "half") // exact below the overflow
+			return e.FPTrunc(e.Convert(name, x, "float"), "half") // exact below the overflow
 		}
-		return e.conv(name, x, typ(to))
+		return e.Convert(name, x, typ(to))
 	})
 }
 
 // oddF64 makes the conversion d of a 64-bit integer x rounded to odd: what it rounded away shows in converting back.
 func (e *emitter) oddF64(d, x ll.Val, signed bool) ll.Val {
 	// Clear the low bits and make the last kept one sticky before converting instead: 11 bits may be lost.
-	low := e.op2("and", x, k(x, 0x7ff))
-	some := e.conv("zext", e.cmp("ne", low, k(x, 0)), "i64")
-	big := e.op2("or", e.op2("and", x, k(x, ^0x7ff)), e.op2("shl", some, k(x, 11)))
-	name := "uitofp"
+	low := e.And(x, x.Int(0x7ff))
+	some := e.ZExt(e.ICmp("ne", low, x.Int(0)), "i64")
+	big := e.Or(e.And(x, x.Int(^0x7ff)), e.Shl(some, x.Int(11)))
+	name := ll.Conv("uitofp")
 	var wide ll.Val
 	if signed {
 		name = "sitofp"
-		abs := e.o.Call(x.T, "llvm.abs."+suffix(x.T), x, ll.Int("i1", 0))
-		wide = e.cmp("uge", abs, k(x, 1<<53))
+		abs := e.Intr("abs", x, ll.Int("i1", 0))
+		wide = e.ICmp("uge", abs, x.Int(1<<53))
 	} else {
-		wide = e.cmp("uge", x, k(x, 1<<53))
+		wide = e.ICmp("uge", x, x.Int(1<<53))
 	}
-	return e.sel(wide, e.conv(name, big, "double"), d)
+	return e.Select(wide, e.Convert(name, big, "double"), d)
 }
 
 // oddF32 rounds doubles to f32, to odd: rounding once more to a narrower type is then as if done once.
 func (e *emitter) oddF32(d ll.Val) ll.Val {
-	f := e.conv("fptrunc", d, "float")
-	back := e.conv("fpext", f, "double")
-	db, bb := e.bits(d, ir.F64), e.bits(back, ir.F64)
+	f := e.FPTrunc(d, "float")
+	back := e.FPExt(f, "double")
+	db, bb := e.Bits(d), e.Bits(back)
 	mask := int64(1<<63 - 1)
-	above := e.cmp("ugt", e.op2("and", bb, k(bb, mask)), e.op2("and", db, k(db, mask)))
-	differs := e.fcmp("one", back, d)
-	fb := e.bits(f, ir.F32)
-	odd := e.op2("or", e.sel(above, e.op2("sub", fb, k(fb, 1)), fb), k(fb, 1))
-	return e.fromBits(e.sel(differs, odd, fb), ir.F32)
+	above := e.ICmp("ugt", e.And(bb, bb.Int(mask)), e.And(db, db.Int(mask)))
+	differs := e.FCmp("one", back, d)
+	fb := e.Bits(f)
+	odd := e.Or(e.Select(above, e.Sub(fb, fb.Int(1)), fb), fb.Int(1))
+	return e.Recast(e.Select(differs, odd, fb), typ(ir.F32))
 }
 
 func emitFExt(e *emitter, in *ir.Inst) {
@@ -148,7 +146,7 @@ func emitFExt(e *emitter, in *ir.Inst) {
 				x = e.flushBits(x, ir.F32)
 			}
 		}
-		return e.conv("fpext", x, typ(to))
+		return e.FPExt(x, typ(to))
 	})
 }
 
@@ -164,11 +162,11 @@ func emitFTrunc(e *emitter, in *ir.Inst) {
 			r = e.flushTrunc(in, r, x, from)
 		}
 		if in.Relu {
-			b := e.bits(r, to)
+			b := e.Bits(r)
 			f := emit.Formats[to]
-			nan := e.cmp("ugt", e.op2("and", b, k(b, int64(f.Sign-1))), k(b, int64(f.Inf)))
-			neg := e.op2("and", e.cmp("slt", b, k(b, 0)), e.not(nan))
-			r = e.fromBits(e.sel(neg, k(b, 0), b), to)
+			nan := e.ICmp("ugt", e.And(b, b.Int(int64(f.Sign-1))), b.Int(int64(f.Inf)))
+			neg := e.And(e.ICmp("slt", b, b.Int(0)), e.Not(nan))
+			r = e.Recast(e.Select(neg, b.Int(0), b), typ(to))
 		}
 		if in.Sat {
 			r = e.saturate(r, to)
@@ -183,19 +181,18 @@ func (e *emitter) flushTrunc(in *ir.Inst, r, x ll.Val, from ir.Type) ll.Val {
 	if from != ir.F64 {
 		return r
 	}
-	bound, less := uint64(0x380ffffff0000000), "olt" // 2^-126 - 2^-151
+	bound, less := uint64(0x380ffffff0000000), ll.Pred("olt") // 2^-126 - 2^-151
 	if in.Rnd != ir.RN {
 		bound, less = 0x380fffffe0000000, "ole" // 2^-126 - 2^-150
 	}
-	tiny := e.fcmp(less, e.intr("fabs", x), fconst(x, ir.F64, bound))
-	b := e.bits(r, ir.F32)
-	return e.sel(tiny, e.fromBits(e.op2("and", b, k(b, -1<<31)), ir.F32), r)
+	tiny := e.FCmp(less, e.Intr("fabs", x), x.Float(bound))
+	b := e.Bits(r)
+	return e.Select(tiny, e.Recast(e.And(b, b.Int(-1<<31)), typ(ir.F32)), r)
 }
 
 func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
 	w := emit.Narrower{
-		Writer: e.writer(), Conv: e.conv, FCmp: e.fcmp, Fail: e.unsupported, Odd: e.oddF32, Widen: e.widenBF16, BF16: e.narrowBF16,
-		Bits:    func(x ll.Val) ll.Val { return e.bits(x, ir.F32) },
+		Func: e.Func, Fail: e.unsupported, Odd: e.oddF32, Widen: e.widenBF16, BF16: e.narrowBF16,
 		Float:   func(x ll.Val) ll.Val { return e.directedF64ToF32(in, x) },
 		Half:    func(x ll.Val) ll.Val { return e.directedToHalf(in, x) },
 		CutBF16: func(x ll.Val) ll.Val { return e.truncBF16(x, in.Rnd) },
@@ -207,22 +204,22 @@ func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
 func emitPack(e *emitter, in *ir.Inst) {
 	to := in.Results[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		wide := fmt.Sprintf("i%d", to.Bits())
+		wide := ll.IntType(to.Bits())
 		var r ll.Val
 		at := 0
 		for i, v := range in.Args {
-			x := e.conv("zext", e.bits(e.cleaned(v, a[i], n), v.Type), wide)
+			x := e.ZExt(e.Bits(e.cleaned(v, a[i], n)), wide)
 			if at > 0 {
-				x = e.op2("shl", x, k(x, int64(at)))
+				x = e.Shl(x, x.Int(int64(at)))
 			}
 			if i == 0 {
 				r = x
 			} else {
-				r = e.op2("or", r, x)
+				r = e.Or(r, x)
 			}
 			at += v.Type.Bits()
 		}
-		return e.conv("bitcast", r, typ(to))
+		return e.Recast(r, typ(to))
 	})
 }
 
@@ -231,12 +228,12 @@ func emitUnpack(e *emitter, in *ir.Inst) {
 	at := 0
 	for _, v := range in.Results {
 		n := e.lanesOf(v)
-		x := e.bits(e.clean(from, n), from.Type)
+		x := e.Bits(e.clean(from, n))
 		if at > 0 {
-			x = e.op2("lshr", x, k(x, int64(at)))
+			x = e.LShr(x, x.Int(int64(at)))
 		}
-		x = e.conv("trunc", x, fmt.Sprintf("i%d", v.Type.Bits()))
-		e.set(v, e.conv("bitcast", x, typ(v.Type)))
+		x = e.Trunc(x, ll.IntType(v.Type.Bits()))
+		e.set(v, e.Recast(x, typ(v.Type)))
 		at += v.Type.Bits()
 	}
 }

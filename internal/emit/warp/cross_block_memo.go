@@ -1,8 +1,6 @@
 package warp
 
 import (
-	"fmt"
-
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -38,9 +36,9 @@ func (e *emitter) keepPlaces() {
 					k.size += max(64, bytesOf(a.Type)*e.w)
 				}
 				all := warps * k.places
-				k.flags = e.o.Alloca(fmt.Sprintf("[%d x i64]", all), 64)
-				k.place = e.o.Alloca(fmt.Sprintf("[%d x i8]", all*k.size), 64)
-				e.o.Do("store [%d x i64] zeroinitializer, %s", all, k.flags)
+				k.flags = e.Alloca(ll.Array(all, "i64"), 64)
+				k.place = e.Alloca(ll.Array(all*k.size, "i8"), 64)
+				e.Store(ll.Zero(ll.Array(all, "i64")), k.flags, 0)
 				e.keeps[begin], e.keeps[in] = k, k
 			}
 		}
@@ -49,40 +47,40 @@ func (e *emitter) keepPlaces() {
 
 // emitKeepBegin goes on behind keep if the warp has what it needs.
 func emitKeepBegin(e *emitter, in *ir.Inst) {
-	k, c, o := e.keeps[in], &e.ctx, e.o
-	k.at = e.op2("mul", e.conv("zext", c.warp, "i64"), ll.Int("i64", int64(k.places)))
+	k, c, o := e.keeps[in], &e.ctx, e.Func
+	k.at = e.Mul(e.ZExt(c.warp, "i64"), ll.Int("i64", int64(k.places)))
 	kept := ll.Int("i1", 1)
 	if len(in.Args) > 0 {
 		most := ll.Int("i64", int64(k.rounds))
 		round := e.scalar(in.Args[0])
-		kept = e.cmp("ult", round, most)
-		k.at = e.op2("add", k.at, e.intr("umin", round, most))
+		kept = e.ICmp("ult", round, most)
+		k.at = e.Add(k.at, e.Intr("umin", round, most))
 	}
-	z := e.op2("shl", e.conv("zext", c.ctaid[2], "i64"), ll.Int("i64", 32))
-	k.row = e.op2("add", e.op2("or", z, e.conv("zext", c.ctaid[1], "i64")), ll.Int("i64", 1))
-	has := o.Op("i64", "load i64, %s", o.Op("ptr", "getelementptr i64, %s, %s", k.flags, k.at))
+	z := e.Shl(e.ZExt(c.ctaid[2], "i64"), ll.Int("i64", 32))
+	k.row = e.Add(e.Or(z, e.ZExt(c.ctaid[1], "i64")), ll.Int("i64", 1))
+	has := o.Load("i64", o.GEP("i64", k.flags, k.at), 0)
 	make := o.NewLabel("keep.make")
 	k.have = o.NewLabel("keep.have")
-	o.CondBr(e.op2("and", e.cmp("eq", has, k.row), kept), k.have, make)
+	o.CondBr(e.And(e.ICmp("eq", has, k.row), kept), k.have, make)
 	e.label(make)
 }
 
 // emitKeep stores what was made, and reads what there is.
 func emitKeep(e *emitter, in *ir.Inst) {
-	k, o := e.keeps[in], e.o
+	k, o := e.keeps[in], e.Func
 	place := func() ll.Val {
-		return o.Op("ptr", "getelementptr i8, %s, %s", k.place, e.op2("mul", k.at, ll.Int("i64", int64(k.size))))
+		return o.GEP("i8", k.place, e.Mul(k.at, ll.Int("i64", int64(k.size))))
 	}
 	p := place()
 	for i, a := range in.Args {
-		o.Do("store %s, %s, align 64", e.cleaned(a, e.vector(a), e.w), e.at(p, k.off[i]))
+		o.Store(e.cleaned(a, e.vector(a), e.w), e.at(p, k.off[i]), 64)
 	}
-	o.Do("store %s, %s", k.row, o.Op("ptr", "getelementptr i64, %s, %s", k.flags, k.at))
+	o.Store(k.row, o.GEP("i64", k.flags, k.at), 0)
 	o.Br(k.have)
 	e.label(k.have)
 	p = place()
 	for i, r := range in.Results {
 		t := ll.Vec(e.w, typ(r.Type))
-		e.set(r, o.Op(t, "load %s, %s, align 64", t, e.at(p, k.off[i])))
+		e.set(r, o.Load(t, e.at(p, k.off[i]), 64))
 	}
 }

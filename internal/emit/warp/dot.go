@@ -22,24 +22,24 @@ func emitDp4a(e *emitter, in *ir.Inst) {
 				x, y = y, x
 			}
 			return e.chunks([]ll.Val{a[2], x, y}, 16, func(p []ll.Val) ll.Val {
-				return e.o.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", p[0], p[1], p[2])
+				return e.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", p[0], p[1], p[2])
 			})
 		}
 		if e.cpu.vnni && n > 1 && sa && sb {
 			// signed × signed: move a up by 128 and take 128 × Σb away again.
-			x := e.op2("xor", a[0], k(a[0], -0x7f7f7f80))
-			ones := k(a[0], -0x7f7f7f80)
+			x := e.Xor(a[0], a[0].Int(-0x7f7f7f80))
+			ones := a[0].Int(-0x7f7f7f80)
 			neg := e.chunks([]ll.Val{k2(a[2]), ones, a[1]}, 16, func(p []ll.Val) ll.Val {
-				return e.o.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", p[0], p[1], p[2])
+				return e.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", p[0], p[1], p[2])
 			})
-			acc := e.op2("sub", a[2], neg)
+			acc := e.Sub(a[2], neg)
 			return e.chunks([]ll.Val{acc, x, a[1]}, 16, func(p []ll.Val) ll.Val {
-				return e.o.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", p[0], p[1], p[2])
+				return e.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", p[0], p[1], p[2])
 			})
 		}
 		sum := a[2]
 		for i := 0; i < 4; i++ {
-			sum = e.op2("add", sum, e.op2("mul", e.field(a[0], 8*i, 8, sa), e.field(a[1], 8*i, 8, sb)))
+			sum = e.Add(sum, e.Mul(e.field(a[0], 8*i, 8, sa), e.field(a[1], 8*i, 8, sb)))
 		}
 		return sum
 	})
@@ -52,15 +52,15 @@ func plainBytes(v *ir.Value) bool {
 }
 
 // k2 is the zero of x's type.
-func k2(x ll.Val) ll.Val { return k(x, 0) }
+func k2(x ll.Val) ll.Val { return x.Int(0) }
 
 // field is bits at … at+n-1 of an i32, widened.
 func (e *emitter) field(x ll.Val, at, n int, signed bool) ll.Val {
-	up := e.op2("shl", x, k(x, int64(32-at-n)))
+	up := e.Shl(x, x.Int(int64(32-at-n)))
 	if signed {
-		return e.op2("ashr", up, k(x, int64(32-n)))
+		return e.AShr(up, x.Int(int64(32-n)))
 	}
-	return e.op2("lshr", up, k(x, int64(32-n)))
+	return e.LShr(up, x.Int(int64(32-n)))
 }
 
 // emitDp2a adds two products of a half word and a byte; DotHigh takes the upper bytes.
@@ -73,7 +73,7 @@ func emitDp2a(e *emitter, in *ir.Inst) {
 		}
 		sum := a[2]
 		for i := 0; i < 2; i++ {
-			sum = e.op2("add", sum, e.op2("mul", e.field(a[0], 16*i, 16, sa), e.field(a[1], base+8*i, 8, sb)))
+			sum = e.Add(sum, e.Mul(e.field(a[0], 16*i, 16, sa), e.field(a[1], base+8*i, 8, sb)))
 		}
 		return sum
 	})

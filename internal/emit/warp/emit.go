@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kudzu/internal/emit"
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -64,13 +65,13 @@ type rep struct {
 }
 
 type emitter struct {
-	m    *ir.Module
-	f    *ir.Func
-	cfg  Config
-	w    int
-	jam  int // warps that the code is for
-	mod  *ll.Module
-	o    *ll.Func
+	m   *ir.Module
+	f   *ir.Func
+	cfg Config
+	w   int
+	jam int // warps that the code is for
+	mod *ll.Module
+	*ll.Func
 	meta image.Meta
 	cpu  target
 
@@ -174,11 +175,8 @@ func (e *emitter) unsupported(format string, args ...any) {
 	panic(&Unsupported{What: fmt.Sprintf(format, args...), Line: int(e.line)})
 }
 
-var typeNames = [ir.NumTypes]string{ir.Void: "void", ir.I1: "i1", ir.I8: "i8", ir.I16: "i16", ir.I32: "i32", ir.I64: "i64", ir.I128: "i128", ir.F16: "half",
-	ir.BF16: "i16", ir.F32: "float", ir.F64: "double", ir.F16x2: "i32", ir.BF16x2: "i32"}
-
 // typ is the LLVM type of one lane. bf16 and packed pairs are held as their bits.
-func typ(t ir.Type) string { return typeNames[t] }
+func typ(t ir.Type) ll.Type { return emit.Type(t) }
 
 // bytesOf is the size of a value in memory.
 func bytesOf(t ir.Type) int {
@@ -221,13 +219,13 @@ func (e *emitter) insts(list []*ir.Inst) {
 }
 
 func (e *emitter) label(name string) {
-	e.o.Label(name)
+	e.Label(name)
 	clear(e.cache)
 	e.forgetTiles()
 }
 
 func (e *emitter) inst(in *ir.Inst) {
-	e.line, e.o.Line = in.Line, in.Line
+	e.line, e.Line = in.Line, in.Line
 	if in.Op.IsTerm() {
 		e.phiArgs(in.Block)
 	}
@@ -281,7 +279,7 @@ type pending struct {
 }
 
 func (p *phiPair) addLater(e *emitter, phi *ll.Phi, v ll.Val) {
-	e.ctx.pending = append(e.ctx.pending, pending{phi, v, e.o.Cur()})
+	e.ctx.pending = append(e.ctx.pending, pending{phi, v, e.Cur()})
 }
 
 // phiOf makes the LLVM phis of a phi; they are placed when its block is written.
@@ -305,11 +303,11 @@ func emitPhi(e *emitter, in *ir.Inst) {
 	p := e.phiOf(in)
 	r := e.rep(in.Results[0])
 	if p.scalar != nil {
-		*p.scalar = *e.o.Phi(p.scalar.T)
+		*p.scalar = *e.Phi(p.scalar.T)
 		r.scalar = p.scalar.Val
 	}
 	if p.vec != nil {
-		*p.vec = *e.o.Phi(p.vec.T)
+		*p.vec = *e.Phi(p.vec.T)
 		r.vec = p.vec.Val
 	}
 	// Slots are written behind the last phi.
@@ -355,7 +353,7 @@ func (e *emitter) setGuess(v *ir.Value, x ll.Val) {
 	r := e.rep(v)
 	r.scalar = x
 	if !r.scalarSlot.IsZero() {
-		e.o.Do("store %s, %s", x, r.scalarSlot)
+		e.Store(x, r.scalarSlot, 0)
 	}
 }
 
@@ -363,10 +361,10 @@ func (e *emitter) setGuess(v *ir.Value, x ll.Val) {
 func (e *emitter) saved(v *ir.Value) {
 	r := e.rep(v)
 	if !r.scalarSlot.IsZero() && !r.scalar.IsZero() {
-		e.o.Do("store %s, %s", r.scalar, r.scalarSlot)
+		e.Store(r.scalar, r.scalarSlot, 0)
 	}
 	if !r.vecSlot.IsZero() && !r.vec.IsZero() {
-		e.o.Do("store %s, %s", r.vec, r.vecSlot)
+		e.Store(r.vec, r.vecSlot, 0)
 	}
 }
 
@@ -384,17 +382,17 @@ func uniform(v *ir.Value) bool { return v.Const || v.Shape.Kind >= ir.WarpUnifor
 // scalar is v of lane 0: all there is of a uniform value, the base of an affine one.
 func (e *emitter) scalar(v *ir.Value) ll.Val {
 	if v.Const {
-		return e.constant(v)
+		return emit.Const(v.Type, v.Bits)
 	}
 	r := e.vals[v]
 	if r == nil {
 		panic("BUG: value is used before it is emitted: " + v.String())
 	}
 	if !r.scalarSlot.IsZero() {
-		return e.o.Op(typ(v.Type), "load %s, %s", typ(v.Type), r.scalarSlot)
+		return e.Load(typ(v.Type), r.scalarSlot, 0)
 	}
 	if r.scalar.IsZero() {
-		return e.o.Op(typ(v.Type), "extractelement %s, i64 0", e.vector(v))
+		return e.Extract(e.vector(v), 0)
 	}
 	return r.scalar
 }
@@ -405,11 +403,11 @@ func (e *emitter) vector(v *ir.Value) ll.Val {
 		return e.scalar(v)
 	}
 	if v.Const {
-		return e.splat(e.constant(v))
+		return e.splat(emit.Const(v.Type, v.Bits))
 	}
-	if e.where != e.o.Cur() {
+	if e.where != e.Cur() {
 		clear(e.cache)
-		e.where = e.o.Cur()
+		e.where = e.Cur()
 	}
 	if x, ok := e.cache[v]; ok {
 		return x
@@ -419,7 +417,7 @@ func (e *emitter) vector(v *ir.Value) ll.Val {
 		panic("BUG: value is used before it is emitted: " + v.String())
 	}
 	if !r.vecSlot.IsZero() {
-		x := e.o.Op(ll.Vec(e.w, typ(v.Type)), "load %s, %s", ll.Vec(e.w, typ(v.Type)), r.vecSlot)
+		x := e.Load(ll.Vec(e.w, typ(v.Type)), r.vecSlot, 0)
 		return x
 	}
 	if !r.vec.IsZero() {
@@ -427,8 +425,7 @@ func (e *emitter) vector(v *ir.Value) ll.Val {
 	}
 	x := e.splat(e.scalar(v))
 	if v.Shape.Kind == ir.Affine {
-		t := ll.Vec(e.w, typ(v.Type))
-		x = e.o.Op(t, "add %s, %s", x, e.offsets(v.Shape, typ(v.Type)).S)
+		x = e.Add(x, e.offsets(v.Shape, typ(v.Type)))
 	}
 	e.cache[v] = x
 	return x
@@ -445,25 +442,12 @@ func laneOffset(s ir.Shape, l int) int64 {
 	return s.Stride*int64(l%s.Seg) + s.SegStride*int64(l/s.Seg)
 }
 
-func (e *emitter) offsets(s ir.Shape, t string) ll.Val {
+func (e *emitter) offsets(s ir.Shape, t ll.Type) ll.Val {
 	elems := make([]int64, e.w)
 	for l := range elems {
-		elems[l] = wrapTo(laneOffset(s, l), t)
+		elems[l] = ll.Wrap(laneOffset(s, l), t.ElemBits())
 	}
 	return ll.ConstVec(t, elems)
-}
-
-// wrapTo cuts a number to the width of an integer type, so that LLVM accepts the text.
-func wrapTo(n int64, t string) int64 {
-	switch t {
-	case "i8":
-		return int64(int8(n))
-	case "i16":
-		return int64(int16(n))
-	case "i32":
-		return int64(int32(n))
-	}
-	return n
 }
 
 // splat copies a scalar to all lanes.
@@ -474,18 +458,16 @@ func (e *emitter) splatN(x ll.Val, n int) ll.Val {
 		return x
 	}
 	t := ll.Vec(n, x.T)
-	if isConstText(x) {
+	if x.IsConst() {
 		return ll.Splat(n, x)
 	}
 	if x.T == "i1" { // a mask is a number; shuffles of bits go through whole vectors
-		it := fmt.Sprintf("i%d", n)
-		return e.o.Op(t, "bitcast %s to %s", e.conv("sext", x, it), t)
+		it := ll.IntType(n)
+		return e.Bitcast(e.SExt(x, it), t)
 	}
-	one := e.o.Op(t, "insertelement %s poison, %s, i64 0", t, x)
-	return e.o.Op(t, "shufflevector %s, %s poison, <%d x i32> zeroinitializer", one, t, n)
+	one := e.Insert(ll.Poison(t), x, 0)
+	return e.Op(t, "shufflevector %s, %s poison, <%d x i32> zeroinitializer", one, t, n)
 }
-
-func isConstText(x ll.Val) bool { return !strings.HasPrefix(x.S, "%") }
 
 // of is v in n lanes: 1 or all.
 func (e *emitter) of(v *ir.Value, n int) ll.Val {
@@ -493,29 +475,6 @@ func (e *emitter) of(v *ir.Value, n int) ll.Val {
 		return e.scalar(v)
 	}
 	return e.vector(v)
-}
-
-// constant is an IR constant.
-func (e *emitter) constant(v *ir.Value) ll.Val {
-	t := typ(v.Type)
-	switch v.Type {
-	case ir.F32:
-		return floatConst(uint32(v.Bits))
-	case ir.F64:
-		return ll.Val{T: t, S: fmt.Sprintf("0x%016X", v.Bits)}
-	case ir.F16:
-		return ll.Val{T: t, S: fmt.Sprintf("0xH%04X", v.Bits)}
-	case ir.BF16, ir.I16:
-		return ll.Int(t, int64(int16(v.Bits)))
-	case ir.F16x2, ir.BF16x2:
-		return ll.Int(t, int64(int32(v.Bits)))
-	}
-	return ll.Int(t, v.Int())
-}
-
-// floatConst spells an f32 as LLVM does: the bits of the same number as a double. That keeps a NaN's payload.
-func floatConst(b uint32) ll.Val {
-	return ll.Val{T: "float", S: fmt.Sprintf("0x%016X", widen(b))}
 }
 
 // each emits an operation lane by lane: for one lane where the result is the same or affine, for all otherwise, for both

@@ -1,26 +1,10 @@
 package warp
 
 import (
-	"fmt"
-
 	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
-
-// fconst is a float constant given by its bits, in the form of x.
-func fconst(x ll.Val, t ir.Type, bits uint64) ll.Val {
-	n, _ := split(x.T)
-	e := &emitter{}
-	return ll.Splat(n, e.constant(ir.ConstInt(t, bits)))
-}
-
-// bits is x as integers of its width.
-func (e *emitter) bits(x ll.Val, t ir.Type) ll.Val {
-	return e.conv("bitcast", x, fmt.Sprintf("i%d", t.Bits()))
-}
-
-func (e *emitter) fromBits(x ll.Val, t ir.Type) ll.Val { return e.conv("bitcast", x, typ(t)) }
 
 // unpair sees a packed pair as twice as many elements; pair is the way back.
 func (e *emitter) unpair(x ll.Val, t ir.Type) ll.Val {
@@ -28,9 +12,9 @@ func (e *emitter) unpair(x ll.Val, t ir.Type) ll.Val {
 	if !packed {
 		return x
 	}
-	n, _ := split(x.T)
+	n, _ := x.T.Split()
 	vt := ll.Vec(2*n, typ(el))
-	return e.o.Op(vt, "bitcast %s to %s", x, vt)
+	return e.Bitcast(x, vt)
 }
 
 func (e *emitter) pair(x ll.Val, t ir.Type, n int) ll.Val {
@@ -38,7 +22,7 @@ func (e *emitter) pair(x ll.Val, t ir.Type, n int) ll.Val {
 		return x
 	}
 	vt := ll.Vec(n, "i32")
-	return e.o.Op(vt, "bitcast %s to %s", x, vt)
+	return e.Bitcast(x, vt)
 }
 
 // needsFlush reports an operation that must flush by itself: it asks for it, and the processor's mode does not do it.
@@ -55,10 +39,10 @@ func (e *emitter) flushed(in *ir.Inst, t ir.Type, x ll.Val) ll.Val {
 // flushBits turns subnormals into zeros of their sign.
 func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
 	f := emit.Formats[t]
-	b := e.bits(x, t)
-	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.Inf))), k(b, 0))
-	zero := e.fromBits(e.op2("and", b, k(b, int64(f.Sign))), t)
-	return e.sel(tiny, zero, x)
+	b := e.Bits(x)
+	tiny := e.ICmp("eq", e.And(b, b.Int(int64(f.Inf))), b.Int(0))
+	zero := e.Recast(e.And(b, b.Int(int64(f.Sign))), typ(t))
+	return e.Select(tiny, zero, x)
 }
 
 // flushTiny flushes the result r of an f32 operation on args as the hardware and x86's flush mode do: by the result rounded
@@ -66,12 +50,12 @@ func (e *emitter) flushBits(x ll.Val, t ir.Type) ll.Val {
 // Sums are exact there, and a reciprocal or a root never comes near.
 func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
 	f := emit.Formats[ir.F32]
-	b := e.bits(r, ir.F32)
-	tiny := e.cmp("eq", e.op2("and", b, k(b, int64(f.Inf))), k(b, 0))
+	b := e.Bits(r)
+	tiny := e.ICmp("eq", e.And(b, b.Int(int64(f.Inf))), b.Int(0))
 	const up, bound, step = 0x5f800000, 0x20800000, 0x14000000 // 2^64, 2^-62 = least × 2^64, 2^-87
-	scale := func(x ll.Val) ll.Val { return e.op2("fmul", x, fconst(x, ir.F32, up)) }
+	scale := func(x ll.Val) ll.Val { return e.FMul(x, x.Float(up)) }
 	below := func(x ll.Val) { // x is the result times 2^64, or overflows and says nothing
-		tiny = e.op2("or", tiny, e.fcmp("olt", e.intr("fabs", x), fconst(x, ir.F32, bound)))
+		tiny = e.Or(tiny, e.FCmp("olt", e.Intr("fabs", x), x.Float(bound)))
 	}
 	switch {
 	case in.Op == ir.FMul:
@@ -82,12 +66,12 @@ func (e *emitter) flushTiny(in *ir.Inst, r ll.Val, args []ll.Val) ll.Val {
 		below(e.arith(in, ir.F32, []ll.Val{scale(args[0]), args[1]}))
 	case in.Op == ir.FDiv:
 		// |a/b| is below least - 2^-151, half a step: |a|×2^64 - |b|×2^-62 + |b|×2^-87 is negative.
-		x, y := e.intr("fabs", args[0]), e.intr("fabs", args[1])
-		d := e.intr("fma", y, fconst(y, ir.F32, bound|1<<31), scale(x))
-		d = e.intr("fma", y, fconst(y, ir.F32, step), d)
-		tiny = e.op2("or", tiny, e.fcmp("olt", d, fconst(d, ir.F32, 0)))
+		x, y := e.Intr("fabs", args[0]), e.Intr("fabs", args[1])
+		d := e.Intr("fma", y, y.Float(bound|1<<31), scale(x))
+		d = e.Intr("fma", y, y.Float(step), d)
+		tiny = e.Or(tiny, e.FCmp("olt", d, d.Float(0)))
 	}
-	return e.sel(tiny, e.fromBits(e.op2("and", b, k(b, int64(f.Sign))), ir.F32), r)
+	return e.Select(tiny, e.Recast(e.And(b, b.Int(int64(f.Sign))), typ(ir.F32)), r)
 }
 
 // allFlushed reports a kernel that may run with the processor's flush mode: every f32 operation asks for flushing or does
@@ -155,7 +139,7 @@ func emitArith(e *emitter, in *ir.Inst) {
 			args[i] = e.flushed(in, el, e.unpair(x, t))
 		}
 		if in.Op == ir.FRcp {
-			args = append([]ll.Val{fconst(args[0], el, emit.Formats[el].One)}, args...)
+			args = append([]ll.Val{args[0].Float(emit.Formats[el].One)}, args...)
 		}
 		if el == ir.F64 && (in.Op == ir.FAdd || in.Op == ir.FMul || in.Op == ir.FFma) {
 			// Of two NaN operands the hardware keeps the second's payload, x86 the first's.
@@ -181,7 +165,7 @@ func emitArith(e *emitter, in *ir.Inst) {
 // sqrt is a square root behind a fence. LLVM 22 turns a test of the root for NaN into a test of its operand for numbers below
 // zero, and its code generator then takes the root itself for the NaN that is selected there, whatever bits that one has.
 func (e *emitter) sqrt(x ll.Val) ll.Val {
-	return e.intr("arithmetic.fence", e.intr("sqrt", x))
+	return e.Intr("arithmetic.fence", e.Intr("sqrt", x))
 }
 
 // arith is one operation on elements of type t, rounded as in says.
@@ -190,30 +174,30 @@ func (e *emitter) arith(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	case t == ir.BF16:
 		return e.arithBF16(in, a)
 	case t == ir.F16 && in.FTZ && in.Op == ir.FMul && in.Rnd == ir.RN:
-		return e.flushToF16(e.op2("fmul", e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float")))
+		return e.flushToF16(e.FMul(e.FPExt(a[0], "float"), e.FPExt(a[1], "float")))
 	case in.Rnd != ir.RN:
 		return e.directed(in, t, a)
 	case in.Op == ir.FFma && t == ir.F16 && (in.FTZ || !e.cpu.fp16):
-		narrow := func(x ll.Val) ll.Val { return e.conv("fptrunc", x, "half") }
+		narrow := func(x ll.Val) ll.Val { return e.FPTrunc(x, "half") }
 		if in.FTZ {
 			narrow = e.flushToF16
 		}
-		return e.fmaNarrow(e.conv("fpext", a[0], "float"), e.conv("fpext", a[1], "float"), e.conv("fpext", a[2], "float"), narrow)
+		return e.fmaNarrow(e.FPExt(a[0], "float"), e.FPExt(a[1], "float"), e.FPExt(a[2], "float"), narrow)
 	case in.Op == ir.FFma:
-		return e.intr("fma", a...)
+		return e.Intr("fma", a...)
 	case in.Op == ir.FSqrt:
 		return e.sqrt(a[0])
 	}
-	return e.op2(emit.Arith[in.Op], a[0], a[1])
+	return e.Binary(emit.Arith[in.Op], a[0], a[1])
 }
 
 // flushToF16 narrows a product or a fused sum, exact or rounded to odd, and flushes by that: what only rounds up to the least normal
 // number is flushed too.
 func (e *emitter) flushToF16(p ll.Val) ll.Val {
-	tiny := e.fcmp("olt", e.intr("fabs", p), fconst(p, ir.F32, 0x387ff000))
-	pb := e.bits(p, ir.F32)
-	zero := e.fromBits(e.op2("and", pb, k(pb, -1<<31)), ir.F32)
-	return e.conv("fptrunc", e.sel(tiny, zero, p), "half")
+	tiny := e.FCmp("olt", e.Intr("fabs", p), p.Float(0x387ff000))
+	pb := e.Bits(p)
+	zero := e.Recast(e.And(pb, pb.Int(-1<<31)), typ(ir.F32))
+	return e.FPTrunc(e.Select(tiny, zero, p), "half")
 }
 
 // fmaNarrow is a fused operation on a narrow type with f32. The f32 result is rounded to odd, so that rounding it once more to
@@ -221,18 +205,18 @@ func (e *emitter) flushToF16(p ll.Val) ll.Val {
 // that overflows or underflows in f32 is not, but then f32's fma is: where the sum is finite again it has 15 bits at most, and a
 // product below 2^-134 moves no sum off a number of bf16 by half a place.
 func (e *emitter) fmaNarrow(a, b, c ll.Val, narrow func(ll.Val) ll.Val) ll.Val {
-	p := e.op2("fmul", a, b)
-	s := e.intr("fma", a, b, c)
-	pv := e.op2("fsub", s, c)
-	cv := e.op2("fsub", s, pv)
-	err := e.op2("fadd", e.op2("fsub", p, pv), e.op2("fsub", c, cv))
-	inexact := e.fcmp("one", err, fconst(err, ir.F32, 0))
-	sb, eb := e.bits(s, ir.F32), e.bits(err, ir.F32)
-	even := e.cmp("eq", e.op2("and", sb, k(sb, 1)), k(sb, 0))
-	toward0 := e.cmp("slt", e.op2("xor", sb, eb), k(sb, 0))
-	moved := e.op2("add", sb, e.sel(toward0, k(sb, -1), k(sb, 1)))
-	r := e.sel(e.op2("and", inexact, even), moved, sb)
-	return narrow(e.fromBits(r, ir.F32))
+	p := e.FMul(a, b)
+	s := e.Intr("fma", a, b, c)
+	pv := e.FSub(s, c)
+	cv := e.FSub(s, pv)
+	err := e.FAdd(e.FSub(p, pv), e.FSub(c, cv))
+	inexact := e.FCmp("one", err, err.Float(0))
+	sb, eb := e.Bits(s), e.Bits(err)
+	even := e.ICmp("eq", e.And(sb, sb.Int(1)), sb.Int(0))
+	toward0 := e.ICmp("slt", e.Xor(sb, eb), sb.Int(0))
+	moved := e.Add(sb, e.Select(toward0, sb.Int(-1), sb.Int(1)))
+	r := e.Select(e.And(inexact, even), moved, sb)
+	return narrow(e.Recast(r, typ(ir.F32)))
 }
 
 // saturate clamps to 0…1, a NaN to +0.
@@ -240,33 +224,32 @@ func (e *emitter) saturate(x ll.Val, t ir.Type) ll.Val {
 	if t == ir.BF16 {
 		return e.narrowBF16(e.saturate(e.widenBF16(x), ir.F32))
 	}
-	zero, one := fconst(x, t, 0), fconst(x, t, emit.Formats[t].One)
-	order := e.fcmp
+	zero, one := x.Float(0), x.Float(emit.Formats[t].One)
+	order := e.FCmp
 	if t == ir.F16 && !e.cpu.fp16 && !e.cpu.arm64 {
 		order = e.orderWide
 	}
-	x = e.sel(order("ogt", x, zero), x, zero)
-	return e.sel(order("olt", x, one), x, one)
+	x = e.Select(order("ogt", x, zero), x, zero)
+	return e.Select(order("olt", x, one), x, one)
 }
 
 // chunks applies op to pieces of n lanes; a scalar is put into a vector.
 func (e *emitter) chunks(a []ll.Val, n int, op func([]ll.Val) ll.Val) ll.Val {
-	total, _ := split(a[0].T)
+	total, _ := a[0].T.Split()
 	if total < n {
 		parts := make([]ll.Val, len(a))
 		for i, x := range a {
 			if total == 1 {
 				parts[i] = e.splatN(x, n)
 			} else {
-				parts[i] = e.shuffle(x, x, rangeInts(0, n, func(j int) int { return j % total }))
+				parts[i] = e.Shuffle(x, x, rangeInts(0, n, func(j int) int { return j % total }))
 			}
 		}
 		r := op(parts)
 		if total == 1 {
-			_, re := split(r.T)
-			return e.o.Op(re, "extractelement %s, i64 0", r)
+			return e.Extract(r, 0)
 		}
-		return e.shuffle(r, r, rangeInts(0, total, func(j int) int { return j }))
+		return e.Shuffle(r, r, rangeInts(0, total, func(j int) int { return j }))
 	}
 	var out []ll.Val
 	for at := 0; at < total; at += n {
@@ -289,10 +272,10 @@ func rangeInts(from, n int, f func(int) int) []int {
 
 // slice is lanes at … at+n-1 of x.
 func (e *emitter) slice(x ll.Val, at, n int) ll.Val {
-	if total, _ := split(x.T); at == 0 && total == n {
+	if total, _ := x.T.Split(); at == 0 && total == n {
 		return x
 	}
-	return e.shuffle(x, x, rangeInts(at, n, func(j int) int { return j }))
+	return e.Shuffle(x, x, rangeInts(at, n, func(j int) int { return j }))
 }
 
 // concat joins vectors of one type, a power of two of them.
@@ -300,29 +283,12 @@ func (e *emitter) concat(parts []ll.Val) ll.Val {
 	for len(parts) > 1 {
 		var next []ll.Val
 		for i := 0; i < len(parts); i += 2 {
-			n, _ := split(parts[i].T)
-			next = append(next, e.shuffle(parts[i], parts[i+1], rangeInts(0, 2*n, func(j int) int { return j })))
+			n, _ := parts[i].T.Split()
+			next = append(next, e.Shuffle(parts[i], parts[i+1], rangeInts(0, 2*n, func(j int) int { return j })))
 		}
 		parts = next
 	}
 	return parts[0]
-}
-
-// shuffle picks lanes of a and b (numbered behind a's); -1 is any.
-func (e *emitter) shuffle(a, b ll.Val, lanes []int) ll.Val {
-	text := "<"
-	for i, l := range lanes {
-		if i > 0 {
-			text += ", "
-		}
-		if l < 0 {
-			text += "i32 poison"
-		} else {
-			text += fmt.Sprintf("i32 %d", l)
-		}
-	}
-	_, elem := split(a.T)
-	return e.o.Op(ll.Vec(len(lanes), elem), "shufflevector %s, %s, <%d x i32> %s>", a, b, len(lanes), text)
 }
 
 func emitSign(e *emitter, in *ir.Inst) {
@@ -337,18 +303,18 @@ func emitSign(e *emitter, in *ir.Inst) {
 			return e.signF64(in.Op, x)
 		}
 		if el == ir.BF16 {
-			mag := e.op2("and", x, k(x, 0x7fff))
-			nan := e.cmp("ugt", mag, k(x, 0x7f80))
+			mag := e.And(x, x.Int(0x7fff))
+			nan := e.ICmp("ugt", mag, x.Int(0x7f80))
 			r := mag
 			if in.Op == ir.FNeg {
-				r = e.op2("xor", x, k(x, -0x8000))
+				r = e.Xor(x, x.Int(-0x8000))
 			}
-			return e.pair(e.sel(nan, k(x, 0x7fff), r), t, n)
+			return e.pair(e.Select(nan, x.Int(0x7fff), r), t, n)
 		}
 		if in.Op == ir.FNeg {
-			return e.pair(e.o.Op(x.T, "fneg %s", x), t, n)
+			return e.pair(e.FNeg(x), t, n)
 		}
-		return e.pair(e.intr("fabs", x), t, n)
+		return e.pair(e.Intr("fabs", x), t, n)
 	})
 }
 
@@ -356,13 +322,13 @@ func emitSign(e *emitter, in *ir.Inst) {
 func (e *emitter) signF64(op ir.Op, x ll.Val) ll.Val {
 	var r ll.Val
 	if op == ir.FNeg {
-		r = e.o.Op(x.T, "fneg %s", x)
+		r = e.FNeg(x)
 	} else {
-		r = e.intr("fabs", x)
+		r = e.Intr("fabs", x)
 	}
-	b := e.bits(x, ir.F64)
-	quiet := e.fromBits(e.op2("or", b, k(b, 1<<51)), ir.F64)
-	return e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), quiet, r)
+	b := e.Bits(x)
+	quiet := e.Recast(e.Or(b, b.Int(1<<51)), typ(ir.F64))
+	return e.Select(e.FCmp("uno", x, x.Float(0)), quiet, r)
 }
 
 func emitCopysign(e *emitter, in *ir.Inst) {
@@ -370,10 +336,10 @@ func emitCopysign(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		el, _ := emit.Element(t)
 		x, s := e.cleaned(in.Args[0], a[0], n), e.cleaned(in.Args[1], a[1], n)
-		xb, sb := e.bits(e.unpair(x, t), el), e.bits(e.unpair(s, t), el)
+		xb, sb := e.Bits(e.unpair(x, t)), e.Bits(e.unpair(s, t))
 		f := emit.Formats[el]
-		r := e.op2("or", e.op2("and", xb, k(xb, int64(f.Sign-1))), e.op2("and", sb, k(sb, int64(f.Sign))))
-		return e.pair(e.fromBits(r, el), t, n)
+		r := e.Or(e.And(xb, xb.Int(int64(f.Sign-1))), e.And(sb, sb.Int(int64(f.Sign))))
+		return e.pair(e.Recast(r, typ(el)), t, n)
 	})
 }
 
@@ -405,31 +371,31 @@ func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 	var sign ll.Val
 	f := emit.Formats[t]
 	if in.XorSign { // .xorsign.abs
-		xb := e.op2("xor", e.bits(x, t), e.bits(y, t))
-		sign = e.op2("and", xb, k(xb, int64(f.Sign)))
-		x, y = e.intr("fabs", x), e.intr("fabs", y)
+		xb := e.Xor(e.Bits(x), e.Bits(y))
+		sign = e.And(xb, xb.Int(int64(f.Sign)))
+		x, y = e.Intr("fabs", x), e.Intr("fabs", y)
 	}
 	name := "minimum"
 	if in.Op == ir.FMax {
 		name = "maximum"
 	}
 	if !in.NaN {
-		xn, yn := e.fcmp("uno", x, x), e.fcmp("uno", y, y)
-		number := e.sel(xn, y, x)
+		xn, yn := e.FCmp("uno", x, x), e.FCmp("uno", y, y)
+		number := e.Select(xn, y, x)
 		if t == ir.F64 {
 			x = number // of two NaNs the second's payload; the others have one NaN
 		}
-		x, y = number, e.sel(yn, x, y)
+		x, y = number, e.Select(yn, x, y)
 	}
 	var r ll.Val
 	if t == ir.F16 && !e.cpu.fp16 {
 		r = e.minMaxHalf(in, x, y)
 	} else {
-		r = e.intr(name, x, y)
+		r = e.Intr(name, x, y)
 	}
 	if !sign.IsZero() {
-		b := e.bits(r, t)
-		r = e.fromBits(e.op2("or", e.op2("and", b, k(b, int64(f.Sign-1))), sign), t)
+		b := e.Bits(r)
+		r = e.Recast(e.Or(e.And(b, b.Int(int64(f.Sign-1))), sign), typ(t))
 	}
 	return r
 }
@@ -439,19 +405,19 @@ func (e *emitter) minMax(in *ir.Inst, x, y ll.Val, t ir.Type) ll.Val {
 func (e *emitter) minMaxHalf(in *ir.Inst, x, y ll.Val) ll.Val {
 	f := emit.Formats[ir.F16]
 	order := func(b ll.Val) ll.Val { // which turns the order of the negative numbers over, and itself back
-		return e.op2("xor", b, e.op2("and", e.op2("ashr", b, k(b, 15)), k(b, int64(f.Sign-1))))
+		return e.Xor(b, e.And(e.AShr(b, b.Int(15)), b.Int(int64(f.Sign-1))))
 	}
-	xb, yb := e.bits(x, ir.F16), e.bits(y, ir.F16)
+	xb, yb := e.Bits(x), e.Bits(y)
 	name := "smin"
 	if in.Op == ir.FMax {
 		name = "smax"
 	}
-	r := order(e.intr(name, order(xb), order(yb)))
+	r := order(e.Intr(name, order(xb), order(yb)))
 	if in.NaN {
-		nan := func(b ll.Val) ll.Val { return e.cmp("ugt", e.op2("and", b, k(b, int64(f.Sign-1))), k(b, int64(f.Inf))) }
-		r = e.sel(e.op2("or", nan(xb), nan(yb)), k(r, int64(f.NaN)), r)
+		nan := func(b ll.Val) ll.Val { return e.ICmp("ugt", e.And(b, b.Int(int64(f.Sign-1))), b.Int(int64(f.Inf))) }
+		r = e.Select(e.Or(nan(xb), nan(yb)), r.Int(int64(f.NaN)), r)
 	}
-	return e.fromBits(r, ir.F16)
+	return e.Recast(r, typ(ir.F16))
 }
 
 var roundNames = map[ir.Rnd]string{ir.RN: "roundeven", ir.RZ: "trunc", ir.RM: "floor", ir.RP: "ceil"}
@@ -476,7 +442,7 @@ func (e *emitter) roundIntegral(x ll.Val, rnd ir.Rnd) ll.Val {
 	if !ok {
 		e.unsupported("rounding %s to an integer", rnd)
 	}
-	return e.intr(name, x)
+	return e.Intr(name, x)
 }
 
 // emitFRelu: negative numbers and -0 become +0, NaN the canonical one.
@@ -485,12 +451,12 @@ func emitFRelu(e *emitter, in *ir.Inst) {
 	el, _ := emit.Element(t)
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		x := e.unpair(a[0], t)
-		b := e.bits(x, el)
+		b := e.Bits(x)
 		f := emit.Formats[el]
-		mag := e.op2("and", b, k(b, int64(f.Sign-1)))
-		nan := e.cmp("ugt", mag, k(b, int64(f.Inf)))
-		neg := e.cmp("slt", b, k(b, 0))
-		r := e.sel(nan, k(b, int64(f.NaN)), e.sel(neg, k(b, 0), b))
-		return e.pair(e.fromBits(r, el), t, n)
+		mag := e.And(b, b.Int(int64(f.Sign-1)))
+		nan := e.ICmp("ugt", mag, b.Int(int64(f.Inf)))
+		neg := e.ICmp("slt", b, b.Int(0))
+		r := e.Select(nan, b.Int(int64(f.NaN)), e.Select(neg, b.Int(0), b))
+		return e.pair(e.Recast(r, typ(el)), t, n)
 	})
 }

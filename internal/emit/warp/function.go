@@ -31,8 +31,8 @@ type context struct {
 	misaligned      bool // some access may be
 }
 
-func (e *emitter) load(t string, base ll.Val, off int, more string) ll.Val {
-	return e.o.Op(t, "load %s, %s%s", t, e.at(base, off), more)
+func (e *emitter) load(t ll.Type, base ll.Val, off int, meta string) ll.Val {
+	return e.LoadAs(t, e.at(base, off), ll.Access{Meta: meta})
 }
 
 // at is the address off bytes above base.
@@ -40,16 +40,19 @@ func (e *emitter) at(base ll.Val, off int) ll.Val {
 	if off == 0 {
 		return base
 	}
-	return e.o.Op("ptr", "getelementptr i8, %s, i64 %d", base, off)
+	return e.Offset(base, int64(off))
 }
 
 // invariant marks what nobody writes while the kernel runs.
-const invariant = ", !invariant.load !6"
+const invariant = "!invariant.load !6"
+
+// firstBlock is the number of the first block that a call runs.
+var firstBlock = ll.Val{T: "i64", S: "%first"}
 
 // function writes the kernel's function: blocks, warps in them, the code in those.
 func (e *emitter) function() {
 	o := e.mod.Func("i32 @"+entryName+"(ptr %l, ptr %w, i64 %first, i64 %count)", true)
-	e.o = o
+	e.Func = o
 	c := &e.ctx
 	c.launch, c.worker = ll.Val{T: "ptr", S: "%l"}, ll.Val{T: "ptr", S: "%w"}
 	c.sregs, c.paramVals = map[ir.SpecialReg]*rep{}, map[string]ll.Val{}
@@ -57,7 +60,7 @@ func (e *emitter) function() {
 	e.slots()
 	e.keepPlaces()
 	e.launchValues()
-	end := o.Op("i64", "add i64 %%first, %%count")
+	end := o.Add(firstBlock, ll.Val{T: "i64", S: "%count"})
 	start := e.firstBlock()
 	o.Br("block.head")
 
@@ -71,22 +74,22 @@ func (e *emitter) function() {
 		c.ctaid[i] = ids[i].Val
 	}
 	c.bid = bid.Val
-	more := o.Op("i1", "icmp ult %s, %s", bid.Val, end.S)
+	more := o.ICmp("ult", bid.Val, end)
 	o.CondBr(more, "block.body", "done")
 	o.Label("done")
-	o.Do("ret i32 0")
+	o.Ret(ll.Int("i32", 0))
 
 	o.Label("block.body")
 	step := ll.Int("i32", 1)
 	if e.inRows() {
 		step = e.rowLoop(end)
 	} else {
-		o.Do("store %s, %s", bid.Val, e.at(c.worker, image.WorkerBlock))
+		o.Store(bid.Val, e.at(c.worker, image.WorkerBlock), 0)
 		e.warpLoop()
 	}
 
 	o.Label("block.next")
-	next := o.Op("i64", "add %s, %s", bid.Val, e.conv("zext", step, "i64").S)
+	next := o.Add(bid.Val, e.ZExt(step, "i64"))
 	bid.Add(next, "block.next")
 	e.nextBlock(ids, step)
 	o.Br("block.head")
@@ -104,7 +107,7 @@ func (e *emitter) function() {
 // launchValues loads what holds for the whole launch.
 func (e *emitter) launchValues() {
 	c := &e.ctx
-	field := func(t string, off int) ll.Val { return e.load(t, c.launch, off, invariant) }
+	field := func(t ll.Type, off int) ll.Val { return e.load(t, c.launch, off, invariant) }
 	c.params, c.vars, c.rt = field("ptr", image.LaunchParams), field("ptr", image.LaunchVars), field("ptr", image.LaunchRT)
 	for i := range c.grid {
 		c.grid[i] = field("i32", image.LaunchGrid+4*i)
@@ -149,9 +152,9 @@ func (e *emitter) param(in *ir.Inst) {
 	if _, ok := c.paramVals[key]; !ok {
 		if t == "i1" {
 			b := e.load("i8", c.params, int(in.Off), invariant)
-			c.paramVals[key] = e.o.Op("i1", "icmp ne %s, 0", b)
+			c.paramVals[key] = e.ICmp("ne", b, b.Int(0))
 		} else {
-			c.paramVals[key] = e.load(t, c.params, int(in.Off), ", align 1"+invariant)
+			c.paramVals[key] = e.LoadAs(t, e.at(c.params, int(in.Off)), ll.Access{Align: 1, Meta: invariant})
 		}
 	}
 	e.rep(in.Results[0]).scalar = c.paramVals[key]
@@ -159,41 +162,41 @@ func (e *emitter) param(in *ir.Inst) {
 
 // firstBlock is the index of the first block in three dimensions.
 func (e *emitter) firstBlock() [3]ll.Val {
-	c, o := &e.ctx, e.o
-	gx := o.Op("i64", "zext %s to i64", c.grid[0])
-	gy := o.Op("i64", "zext %s to i64", c.grid[1])
-	x := o.Op("i64", "urem i64 %%first, %s", gx.S)
-	yz := o.Op("i64", "udiv i64 %%first, %s", gx.S)
-	y := o.Op("i64", "urem %s, %s", yz, gy.S)
-	z := o.Op("i64", "udiv %s, %s", yz, gy.S)
+	c, o := &e.ctx, e.Func
+	gx := o.ZExt(c.grid[0], "i64")
+	gy := o.ZExt(c.grid[1], "i64")
+	x := o.URem(firstBlock, gx)
+	yz := o.UDiv(firstBlock, gx)
+	y := o.URem(yz, gy)
+	z := o.UDiv(yz, gy)
 	var r [3]ll.Val
 	for i, v := range []ll.Val{x, y, z} {
-		r[i] = o.Op("i32", "trunc %s to i32", v)
+		r[i] = o.Trunc(v, "i32")
 	}
 	return r
 }
 
 // nextBlock counts the index up, x fastest.
 func (e *emitter) nextBlock(ids [3]*ll.Phi, step ll.Val) {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	carry := ll.Int("i1", 1)
 	for i := range ids {
-		up := o.Op("i32", "add %s, %s", ids[i].Val, step.S)
+		up := o.Add(ids[i].Val, step)
 		step = ll.Int("i32", 1)
-		over := o.Op("i1", "icmp uge %s, %s", up, c.grid[i].S)
+		over := o.ICmp("uge", up, c.grid[i])
 		if i == 2 {
 			over = ll.Int("i1", 0)
 		}
-		wrapped := o.Op("i32", "select %s, i32 0, %s", over, up)
-		n := o.Op("i32", "select %s, %s, %s", carry, wrapped, ids[i].Val)
+		wrapped := o.Select(over, up.Int(0), up)
+		n := o.Select(carry, wrapped, ids[i].Val)
 		ids[i].Add(n, "block.next")
-		carry = o.Op("i1", "and %s, %s", carry, over.S)
+		carry = o.And(carry, over)
 	}
 }
 
 // warpLoop writes the loop over the warps of a block, and over the regions between barriers around it.
 func (e *emitter) warpLoop() {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	r := e.f.Regions
 	if r != nil && r.PerWarp {
 		e.perWarpLoop()
@@ -210,13 +213,13 @@ func (e *emitter) warpLoop() {
 	if r != nil {
 		c.pc, c.nextPC = o.Alloca("i32", 4), o.Alloca("i32", 4)
 		c.redAcc, c.redDone = o.Alloca("i32", 4), o.Alloca("i32", 4)
-		o.Do("store i32 0, %s", c.pc)
-		o.Do("store i32 0, %s", c.redAcc)
+		o.Store(ll.Int("i32", 0), c.pc, 0)
+		o.Store(ll.Int("i32", 0), c.redAcc, 0)
 		o.Br("region.head")
 		o.Label("region.head")
-		pc = o.Op("i32", "load i32, %s", c.pc)
-		acc := o.Op("i32", "load i32, %s", c.redAcc)
-		o.Do("store %s, %s", acc, c.redDone)
+		pc = o.Load("i32", c.pc, 0)
+		acc := o.Load("i32", c.redAcc, 0)
+		o.Store(acc, c.redDone, 0)
 		head = "region.head"
 	}
 	o.Br("warp.head")
@@ -240,9 +243,9 @@ func (e *emitter) warpLoop() {
 	}
 	o.CondBr(again, "warp.head", "region.next")
 	o.Label("region.next")
-	to := o.Op("i32", "load i32, %s", c.nextPC)
-	o.Do("store %s, %s", to, c.pc)
-	done := o.Op("i1", "icmp eq %s, -1", to)
+	to := o.Load("i32", c.nextPC, 0)
+	o.Store(to, c.pc, 0)
+	done := o.ICmp("eq", to, to.Int(-1))
 	o.CondBr(done, "block.next", "region.head")
 }
 
@@ -273,7 +276,7 @@ func (e *emitter) copies() string {
 // countWarps begins a loop over the warps of a block, as many at a time as the code is for, and gives what ends a round of it in
 // block at: whether there is another. Code for all warps of a block has no loop, and numbers that LLVM can see.
 func (e *emitter) countWarps(from string) func(at string) ll.Val {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	if n := e.cfg.Block; int(n[0]*n[1]*n[2]) == e.jam*e.w {
 		c.warp = ll.Int("i32", 0)
 		return func(string) ll.Val { return ll.Int("i1", 0) }
@@ -282,9 +285,9 @@ func (e *emitter) countWarps(from string) func(at string) ll.Val {
 	warp.Add(ll.Int("i32", 0), from)
 	c.warp = warp.Val
 	return func(at string) ll.Val {
-		up := o.Op("i32", "add %s, %d", warp.Val, e.jam)
+		up := o.Add(warp.Val, warp.Val.Int(int64(e.jam)))
 		warp.Add(up, at)
-		return e.cmp("ult", up, c.warps)
+		return e.ICmp("ult", up, c.warps)
 	}
 }
 
@@ -294,7 +297,7 @@ func (e *emitter) dispatch(pc ll.Val) {
 	for i, p := range e.f.Regions.Points {
 		text += fmt.Sprintf(" i32 %d, label %%b%d", i+1, indexOf(e.f.Blocks, p.Next))
 	}
-	e.o.Do("%s ]", text)
+	e.Do("%s ]", text)
 }
 
 func indexOf(bs []*ir.Block, b *ir.Block) int {
@@ -308,30 +311,30 @@ func indexOf(bs []*ir.Block, b *ir.Block) int {
 
 // noteWarp writes down which warp runs, for whoever reports a fault. Threads that run one after the other to their ends do it once a warp.
 func (e *emitter) noteWarp() {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	number := c.warp
 	if e.w > 1 {
-		o.Do("store %s, %s", number, e.at(c.worker, image.WorkerWarp))
+		o.Store(number, e.at(c.worker, image.WorkerWarp), 0)
 		return
 	}
-	number = o.Op("i32", "lshr %s, 5", c.warp)
+	number = o.LShr(c.warp, c.warp.Int(5))
 	if e.f.Regions != nil {
-		o.Do("store %s, %s", number, e.at(c.worker, image.WorkerWarp))
+		o.Store(number, e.at(c.worker, image.WorkerWarp), 0)
 		return
 	}
-	first := e.cmp("eq", e.op2("and", c.warp, ll.Int("i32", 31)), ll.Int("i32", 0))
+	first := e.ICmp("eq", e.And(c.warp, ll.Int("i32", 31)), ll.Int("i32", 0))
 	o.CondBr(first, "warp.first", "warp.on")
 	o.Label("warp.first")
-	o.Do("store %s, %s", number, e.at(c.worker, image.WorkerWarp))
+	o.Store(number, e.at(c.worker, image.WorkerWarp), 0)
 	o.Br("warp.on")
 	o.Label("warp.on")
 }
 
 // warpValues computes what holds for one warp.
 func (e *emitter) warpValues() {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	e.noteWarp()
-	c.first = o.Op("i32", "mul %s, %d", c.warp, e.w)
+	c.first = o.Mul(c.warp, c.warp.Int(int64(e.w)))
 	if e.f.Regions != nil {
 		c.warpFrame = e.frameOf(c.warp)
 	}
@@ -347,8 +350,8 @@ func (e *emitter) warpValues() {
 	}
 	if needMask {
 		lanes := e.iota("i32")
-		t := o.Op(lanes.T, "add %s, %s", e.splat(c.first), lanes.S)
-		c.entryMask = o.Op(ll.Vec(e.w, "i1"), "icmp ult %s, %s", t, e.splat(c.threads).S)
+		t := o.Add(e.splat(c.first), lanes)
+		c.entryMask = o.ICmp("ult", t, e.splat(c.threads))
 	}
 }
 
@@ -368,7 +371,7 @@ func (e *emitter) turnStarts() []*ir.Inst {
 }
 
 // iota is the vector 0, 1, 2, …
-func (e *emitter) iota(t string) ll.Val {
+func (e *emitter) iota(t ll.Type) ll.Val {
 	elems := make([]int64, e.w)
 	for i := range elems {
 		elems[i] = int64(i)

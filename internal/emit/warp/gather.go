@@ -1,8 +1,6 @@
 package warp
 
 import (
-	"fmt"
-
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -42,9 +40,9 @@ func (e *emitter) gatherPieces(a *access) []ll.Val {
 		for i := range n {
 			y := x
 			if i > 0 {
-				y = e.op2("lshr", x, k(x, int64(i*bits)))
+				y = e.LShr(x, x.Int(int64(i*bits)))
 			}
-			out = append(out, e.conv("bitcast", e.conv("trunc", y, fmt.Sprintf("i%d", bits)), memType(a.types[len(out)])))
+			out = append(out, e.Recast(e.Trunc(y, ll.IntType(bits)), memType(a.types[len(out)])))
 		}
 	}
 	if a.size < 8 {
@@ -91,7 +89,7 @@ func (e *emitter) gather32(a *access, base ll.Val, scale int64, index func(h int
 	}
 	var got []ll.Val
 	for h := 0; h < e.w; h += 16 {
-		got = append(got, e.o.Call(vt, name, ll.Val{T: vt, S: "zeroinitializer"}, base, index(h), e.slice(a.mask, h, 16), ll.Int("i32", scale)))
+		got = append(got, e.Call(vt, name, ll.Zero(vt), base, index(h), e.slice(a.mask, h, 16), ll.Int("i32", scale)))
 	}
 	return e.concat(got)
 }
@@ -100,41 +98,41 @@ func (e *emitter) gather32(a *access, base ll.Val, scale int64, index func(h int
 // where it may be read the word may. One by one they would cost four times as much.
 func (e *emitter) gatherSmall(a *access) ll.Val {
 	var words, low ll.Val // the words, and where in them the elements are, in bits
-	bits := fmt.Sprintf("i%d", 8*a.elem)
+	bits := ll.IntType(8 * a.elem)
 	a4 := &access{in: a.in, types: []ir.Type{ir.I32}, mask: a.mask, all: a.all}
 	if p, ok := e.takeApart(a.in.Args[0], a.in); ok && p.scale == 1 {
-		base := e.op2("add", e.o.Op("i64", "ptrtoint %s to i64", e.pointer(a.in.Space, p.base)), ll.Int("i64", p.off))
-		start := e.o.Op("ptr", "inttoptr %s to ptr", e.op2("and", base, ll.Int("i64", -4)))
-		first := e.splat(e.conv("trunc", e.op2("and", base, ll.Int("i64", 3)), "i32"))
+		base := e.Add(e.PtrToInt(e.pointer(a.in.Space, p.base)), ll.Int("i64", p.off))
+		start := e.IntToPtr(e.And(base, ll.Int("i64", -4)), "ptr")
+		first := e.splat(e.Trunc(e.And(base, ll.Int("i64", 3)), "i32"))
 		// The sum of index and first may need 33 bits: words and bytes are added apart.
-		rest := e.op2("add", e.op2("and", p.index, k(p.index, 3)), first)
-		word := e.op2("add", e.op2("ashr", p.index, k(p.index, 2)), e.op2("lshr", rest, k(rest, 2)))
+		rest := e.Add(e.And(p.index, p.index.Int(3)), first)
+		word := e.Add(e.AShr(p.index, p.index.Int(2)), e.LShr(rest, rest.Int(2)))
 		words = e.gather32(a4, start, 4, func(h int) ll.Val { return e.slice(word, h, 16) })
-		low = e.op2("shl", e.op2("and", rest, k(rest, 3)), k(rest, 3))
+		low = e.Shl(e.And(rest, rest.Int(3)), rest.Int(3))
 	}
 	if words.IsZero() {
-		at := e.o.Op(ll.Vec(e.w, "i64"), "ptrtoint %s to %s", e.pointers(a.in), ll.Vec(e.w, "i64"))
-		ptrs := e.o.Op(ll.Vec(e.w, "ptr"), "inttoptr %s to %s", e.op2("and", at, k(at, -4)), ll.Vec(e.w, "ptr"))
+		at := e.PtrToInt(e.pointers(a.in))
+		ptrs := e.IntToPtr(e.And(at, at.Int(-4)), "ptr")
 		words = e.gatherOne("i32", 4, ptrs, a.mask)
-		low = e.conv("trunc", e.op2("and", at, k(at, 3)), "i32")
-		low = e.op2("shl", low, k(low, 3))
+		low = e.Trunc(e.And(at, at.Int(3)), "i32")
+		low = e.Shl(low, low.Int(3))
 	}
-	x := e.conv("trunc", e.op2("lshr", words, low), bits)
-	return e.conv("bitcast", x, memType(a.types[0]))
+	x := e.Trunc(e.LShr(words, low), bits)
+	return e.Recast(x, memType(a.types[0]))
 }
 
 func (e *emitter) movePtrs(p ll.Val, off int) ll.Val {
 	if off == 0 {
 		return p
 	}
-	return e.o.Op(p.T, "getelementptr i8, %s, i64 %d", p, off)
+	return e.Offset(p, int64(off))
 }
 
 // gatherOne reads one element a lane. Processors gather 32 and 64 bits; smaller elements are read one by one.
-func (e *emitter) gatherOne(t string, align int, ptrs, mask ll.Val) ll.Val {
+func (e *emitter) gatherOne(t ll.Type, align int, ptrs, mask ll.Val) ll.Val {
 	vt := ll.Vec(e.w, t)
 	if e.w == 1 {
-		return e.o.Op(vt, "load %s, %s, align %d", vt, ptrs, align)
+		return e.Load(vt, ptrs, align)
 	}
-	return e.o.Call(vt, "llvm.masked.gather."+suffix(vt)+".v32p0", ptrs, ll.Int("i32", int64(align)), mask, ll.Val{T: vt, S: "zeroinitializer"})
+	return e.IntrOf(vt, "masked.gather", []ll.Type{vt, ptrs.T}, ptrs, ll.Int("i32", int64(align)), mask, ll.Zero(vt))
 }

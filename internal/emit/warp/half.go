@@ -10,39 +10,39 @@ import (
 
 // widenBF16 is exact.
 func (e *emitter) widenBF16(x ll.Val) ll.Val {
-	w := e.conv("zext", x, "i32")
-	return e.fromBits(e.op2("shl", w, k(w, 16)), ir.F32)
+	w := e.ZExt(x, "i32")
+	return e.Recast(e.Shl(w, w.Int(16)), typ(ir.F32))
 }
 
 // narrowBF16 rounds to nearest even; NaNs become the canonical one.
 func (e *emitter) narrowBF16(x ll.Val) ll.Val {
-	b := e.bits(x, ir.F32)
-	odd := e.op2("and", e.op2("lshr", b, k(b, 16)), k(b, 1))
-	r := e.op2("lshr", e.op2("add", b, e.op2("add", odd, k(b, 0x7fff))), k(b, 16))
-	nan := e.fcmp("uno", x, fconst(x, ir.F32, 0))
-	r = e.sel(nan, k(r, 0x7fff), r)
-	return e.conv("trunc", r, "i16")
+	b := e.Bits(x)
+	odd := e.And(e.LShr(b, b.Int(16)), b.Int(1))
+	r := e.LShr(e.Add(b, e.Add(odd, b.Int(0x7fff))), b.Int(16))
+	nan := e.FCmp("uno", x, x.Float(0))
+	r = e.Select(nan, r.Int(0x7fff), r)
+	return e.Trunc(r, "i16")
 }
 
 // truncBF16 rounds towards zero or an infinity.
 func (e *emitter) truncBF16(x ll.Val, rnd ir.Rnd) ll.Val {
-	b := e.bits(x, ir.F32)
-	low := e.op2("and", b, k(b, 0xffff))
-	some := e.cmp("ne", low, k(b, 0))
-	neg := e.cmp("slt", b, k(b, 0))
-	r := e.op2("lshr", b, k(b, 16))
-	one := e.conv("zext", some, "i32")
+	b := e.Bits(x)
+	low := e.And(b, b.Int(0xffff))
+	some := e.ICmp("ne", low, b.Int(0))
+	neg := e.ICmp("slt", b, b.Int(0))
+	r := e.LShr(b, b.Int(16))
+	one := e.ZExt(some, "i32")
 	switch rnd {
 	case ir.RP:
-		r = e.op2("add", r, e.sel(neg, k(b, 0), one))
+		r = e.Add(r, e.Select(neg, b.Int(0), one))
 	case ir.RM:
-		r = e.op2("add", r, e.sel(neg, one, k(b, 0)))
+		r = e.Add(r, e.Select(neg, one, b.Int(0)))
 	case ir.RNA:
-		r = e.op2("lshr", e.op2("add", b, k(b, 0x8000)), k(b, 16))
+		r = e.LShr(e.Add(b, b.Int(0x8000)), b.Int(16))
 	}
-	nan := e.fcmp("uno", x, fconst(x, ir.F32, 0))
-	r = e.sel(nan, k(r, 0x7fff), r)
-	return e.conv("trunc", r, "i16")
+	nan := e.FCmp("uno", x, x.Float(0))
+	r = e.Select(nan, r.Int(0x7fff), r)
+	return e.Trunc(r, "i16")
 }
 
 // arithBF16 computes in f32. Twice eight bits and two fit in 24, so rounding twice is harmless for all but the fused
@@ -61,5 +61,5 @@ func (e *emitter) arithBF16(in *ir.Inst, a []ll.Val) ll.Val {
 	case ir.FSqrt:
 		return e.narrowBF16(e.sqrt(w[0]))
 	}
-	return e.narrowBF16(e.op2(emit.Arith[in.Op], w[0], w[1]))
+	return e.narrowBF16(e.Binary(emit.Arith[in.Op], w[0], w[1]))
 }

@@ -211,14 +211,14 @@ func (e *emitter) loadKnown(a *access, p *knownPlan) []ll.Val {
 				if im.bytes == a.elem {
 					vt = "<1 x " + t + ">"
 				}
-				parts = append(parts, e.o.Op(vt, "load %s, %s, align %d%s", vt, e.at(base, int(at)), a.elem, a.ro))
+				parts = append(parts, e.LoadAs(vt, e.at(base, int(at)), ll.Access{Align: a.elem, Meta: a.ro}))
 			}
 			x := parts[0]
 			for _, y := range parts[1:] {
 				x = e.join(x, y)
 			}
-			if n, _ := split(x.T); n < full {
-				x = e.shuffle(x, x, rangeInts(0, full, func(i int) int {
+			if n, _ := x.T.Split(); n < full {
+				x = e.Shuffle(x, x, rangeInts(0, full, func(i int) int {
 					if i < n {
 						return i
 					}
@@ -240,7 +240,7 @@ func (e *emitter) loadKnown(a *access, p *knownPlan) []ll.Val {
 	if a.all {
 		return fast()
 	}
-	full := e.cmp("eq", e.number(a.mask), ll.Int("i32", -1))
+	full := e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1))
 	return e.choose(full, "known", fast, func() []ll.Val { return e.gather(a) })
 }
 
@@ -253,7 +253,7 @@ func (e *emitter) fromFrames(frames []ll.Val, src []source) ll.Val {
 		}
 	}
 	pair := func(x, y int) ll.Val {
-		n, _ := split(frames[x].T)
+		n, _ := frames[x].T.Split()
 		lanes := make([]int, len(src))
 		for i, s := range src {
 			switch s.frame {
@@ -265,7 +265,7 @@ func (e *emitter) fromFrames(frames []ll.Val, src []source) ll.Val {
 				lanes[i] = -1
 			}
 		}
-		return e.shuffle(frames[x], frames[y], lanes)
+		return e.Shuffle(frames[x], frames[y], lanes)
 	}
 	switch len(used) {
 	case 1:
@@ -274,7 +274,7 @@ func (e *emitter) fromFrames(frames []ll.Val, src []source) ll.Val {
 		return pair(used[0], used[1])
 	}
 	x, y := pair(used[0], used[1]), pair(used[2], used[len(used)-1])
-	return e.shuffle(x, y, rangeInts(0, len(src), func(i int) int {
+	return e.Shuffle(x, y, rangeInts(0, len(src), func(i int) int {
 		if s := src[i].frame; s == used[0] || s == used[1] {
 			return i
 		}

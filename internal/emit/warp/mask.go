@@ -28,55 +28,55 @@ func (e *emitter) active(in *ir.Inst) ll.Val {
 // number turns a vector of bits into an i32.
 func (e *emitter) number(m ll.Val) ll.Val {
 	if e.w == 1 {
-		return e.conv("zext", m, "i32")
+		return e.ZExt(m, "i32")
 	}
-	return e.o.Op("i32", "bitcast %s to i32", m)
+	return e.Bitcast(m, "i32")
 }
 
 // fromNumber is the way back.
 func (e *emitter) fromNumber(x ll.Val) ll.Val {
 	if e.w == 1 {
-		return e.conv("trunc", x, "i1")
+		return e.Trunc(x, "i1")
 	}
 	t := ll.Vec(e.w, "i1")
-	return e.o.Op(t, "bitcast %s to %s", x, t)
+	return e.Bitcast(x, t)
 }
 
 // ballot is the lanes in which v is true, acting or not.
 func (e *emitter) ballot(v *ir.Value) ll.Val {
 	if uniform(v) && e.w > 1 {
-		return e.conv("sext", e.scalar(v), "i32")
+		return e.SExt(e.scalar(v), "i32")
 	}
 	return e.number(e.vector(v))
 }
 
 // ifAny runs then only if some lane of mask acts.
 func (e *emitter) ifAny(m ll.Val, then func()) {
-	some := e.cmp("ne", e.number(m), ll.Int("i32", 0))
-	yes, out := e.o.NewLabel("any"), e.o.NewLabel("go")
-	e.o.CondBr(some, yes, out)
+	some := e.ICmp("ne", e.number(m), ll.Int("i32", 0))
+	yes, out := e.NewLabel("any"), e.NewLabel("go")
+	e.CondBr(some, yes, out)
 	e.label(yes)
 	then()
-	e.o.Br(out)
+	e.Br(out)
 	e.label(out)
 }
 
 // choose is an if with a value.
 func (e *emitter) choose(c ll.Val, hint string, yes, no func() []ll.Val) []ll.Val {
-	a, b, out := e.o.NewLabel(hint), e.o.NewLabel(hint+".not"), e.o.NewLabel(hint+".out")
-	e.o.CondBr(c, a, b)
+	a, b, out := e.NewLabel(hint), e.NewLabel(hint+".not"), e.NewLabel(hint+".out")
+	e.CondBr(c, a, b)
 	e.label(a)
 	x := yes()
-	from1 := e.o.Cur()
-	e.o.Br(out)
+	from1 := e.Cur()
+	e.Br(out)
 	e.label(b)
 	y := no()
-	from2 := e.o.Cur()
-	e.o.Br(out)
+	from2 := e.Cur()
+	e.Br(out)
 	e.label(out)
 	r := make([]ll.Val, len(x))
 	for i := range x {
-		p := e.o.Phi(x[i].T)
+		p := e.Phi(x[i].T)
 		p.Add(x[i], from1)
 		p.Add(y[i], from2)
 		r[i] = p.Val
@@ -94,13 +94,13 @@ func emitAnyLane(e *emitter, in *ir.Inst) {
 		e.set(in.Results[0], c)
 		return
 	}
-	e.set(in.Results[0], e.cmp("ne", e.number(e.vector(v)), ll.Int("i32", 0)))
+	e.set(in.Results[0], e.ICmp("ne", e.number(e.vector(v)), ll.Int("i32", 0)))
 }
 
 // opposites of comparisons, and their names.
 var opposites = map[ir.Cmp]ir.Cmp{ir.LT: ir.GE, ir.LE: ir.GT, ir.GT: ir.LE, ir.GE: ir.LT, ir.LO: ir.HS, ir.LS: ir.HI, ir.HI: ir.LS, ir.HS: ir.LO}
 
-var orderings = map[ir.Cmp]string{ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
+var orderings = map[ir.Cmp]ll.Pred{ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
 
 // anyOf is whether a comparison of growing numbers with one number holds in any lane: whether it does in the first, or the last.
 func (e *emitter) anyOf(v *ir.Value, in *ir.Inst) (ll.Val, bool) {
@@ -126,9 +126,9 @@ func (e *emitter) anyOf(v *ir.Value, in *ir.Inst) (ll.Val, bool) {
 	}
 	lane := e.scalar(x)
 	if name[1] == 'g' {
-		lane = e.op2("add", lane, k(lane, s.Stride*31))
+		lane = e.Add(lane, lane.Int(s.Stride*31))
 	}
-	return e.cmp(name, lane, e.scalar(y)), true
+	return e.ICmp(name, lane, e.scalar(y)), true
 }
 
 func emitAllLanes(e *emitter, in *ir.Inst) {
@@ -137,5 +137,5 @@ func emitAllLanes(e *emitter, in *ir.Inst) {
 		e.set(in.Results[0], e.scalar(v))
 		return
 	}
-	e.set(in.Results[0], e.cmp("eq", e.number(e.vector(v)), ll.Int("i32", -1)))
+	e.set(in.Results[0], e.ICmp("eq", e.number(e.vector(v)), ll.Int("i32", -1)))
 }

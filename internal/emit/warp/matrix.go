@@ -20,19 +20,19 @@ func emitMma(e *emitter, in *ir.Inst) {
 	}
 	room, ok := e.scratch[in.Sym]
 	if !ok {
-		room = e.o.Alloca(fmt.Sprintf("[%d x i8]", e.fragments(f.Params)+e.fragments(in.Results)), 64)
+		room = e.Alloca(ll.Array(e.fragments(f.Params)+e.fragments(in.Results), "i8"), 64)
 		e.scratch[in.Sym] = room
 	}
 	e.called[in.Sym] = true
 	off := 0
 	for _, a := range in.Args {
-		e.o.Do("store %s, %s, align 64", e.vector(a), e.at(room, off))
+		e.Store(e.vector(a), e.at(room, off), 64)
 		off += e.w * bytesOf(a.Type)
 	}
-	e.o.Do("call void @%q(%s)", in.Sym, room)
+	e.Do("call void @%q(%s)", in.Sym, room)
 	for _, r := range in.Results {
 		t := ll.Vec(e.w, typ(r.Type))
-		e.set(r, e.o.Op(t, "load %s, %s, align 64", t, e.at(room, off)))
+		e.set(r, e.Load(t, e.at(room, off), 64))
 		off += e.w * bytesOf(r.Type)
 	}
 }
@@ -67,13 +67,13 @@ func (e *emitter) products() {
 		p := newEmitter(e.m, e.cfg)
 		p.w = 32 // of a kernel that runs thread by thread too
 		p.f, p.mod, p.flush, p.ctx = f, e.mod, e.flush, context{sregs: map[ir.SpecialReg]*rep{}}
-		p.o = e.mod.Func(fmt.Sprintf("internal void @%q(ptr %%f) noinline", f.Name), false)
+		p.Func = e.mod.Func(fmt.Sprintf("internal void @%q(ptr %%f) noinline", f.Name), false)
 		p.nanSources(true)
 		room := ll.Val{T: "ptr", S: "%f"}
 		off := 0
 		for _, v := range f.Params {
 			t := ll.Vec(p.w, typ(v.Type))
-			p.rep(v).vec = p.o.Op(t, "load %s, %s, align 64", t, p.at(room, off))
+			p.rep(v).vec = p.Load(t, p.at(room, off), 64)
 			off += p.w * bytesOf(v.Type)
 		}
 		for _, in := range f.Blocks[0].Insts {
@@ -82,10 +82,10 @@ func (e *emitter) products() {
 				p.widenSReg(in, p.sreg(in))
 			case ir.Ret:
 				for _, v := range in.Args {
-					p.o.Do("store %s, %s, align 64", p.clean(v, p.w), p.at(room, off))
+					p.Store(p.clean(v, p.w), p.at(room, off), 64)
 					off += p.w * bytesOf(v.Type)
 				}
-				p.o.Do("ret void")
+				p.Ret(ll.Val{})
 			default:
 				emitters[in.Op](p, in)
 			}

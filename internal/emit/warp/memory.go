@@ -9,12 +9,12 @@ import (
 func (e *emitter) before(in *ir.Inst) {
 	switch in.Order {
 	case ir.Release, ir.AcqRel:
-		e.o.Do("fence release")
+		e.Fence("release")
 	case ir.SeqCst:
-		e.o.Do("fence seq_cst")
+		e.Fence("seq_cst")
 	default:
 		if in.Volatile || in.Order != ir.Weak {
-			e.o.Do(`fence syncscope("singlethread") seq_cst`)
+			e.Fence(`syncscope("singlethread") seq_cst`)
 		}
 	}
 }
@@ -22,17 +22,17 @@ func (e *emitter) before(in *ir.Inst) {
 func (e *emitter) afterLoad(in *ir.Inst) {
 	switch in.Order {
 	case ir.Acquire, ir.AcqRel, ir.SeqCst:
-		e.o.Do("fence acquire")
+		e.Fence("acquire")
 	default:
 		if in.Volatile || in.Order != ir.Weak {
-			e.o.Do(`fence syncscope("singlethread") seq_cst`)
+			e.Fence(`syncscope("singlethread") seq_cst`)
 		}
 	}
 }
 
 func (e *emitter) afterStore(in *ir.Inst) {
 	if in.Order == ir.SeqCst {
-		e.o.Do("fence seq_cst")
+		e.Fence("seq_cst")
 	}
 }
 
@@ -115,9 +115,9 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	for i, r := range in.Results {
 		x := out[i]
 		if r.Type == ir.I1 {
-			x = e.conv("trunc", x, "i1")
+			x = e.Trunc(x, "i1")
 		}
-		if n, _ := split(x.T); n == 1 && e.lanesOf(r) > 1 {
+		if n, _ := x.T.Split(); n == 1 && e.lanesOf(r) > 1 {
 			x = e.splat(x)
 		}
 		e.set(r, x)
@@ -137,13 +137,8 @@ func (e *emitter) loadUniform(a *access) []ll.Val {
 		}
 		var out []ll.Val
 		off := 0
-		vol := ""
-		if watched(a.in) {
-			vol = "volatile "
-		}
 		for _, t := range a.types {
-			mt := memType(t)
-			out = append(out, e.o.Op(mt, "load %s%s, %s, align %d%s", vol, mt, e.at(p, off), bytesOf(t), a.ro))
+			out = append(out, e.LoadAs(memType(t), e.at(p, off), ll.Access{Align: bytesOf(t), Volatile: watched(a.in), Meta: a.ro}))
 			off += bytesOf(t)
 		}
 		return out
@@ -151,23 +146,23 @@ func (e *emitter) loadUniform(a *access) []ll.Val {
 	if a.all {
 		return run()
 	}
-	some := e.cmp("ne", e.number(a.mask), ll.Int("i32", 0))
+	some := e.ICmp("ne", e.number(a.mask), ll.Int("i32", 0))
 	return e.choose(some, "one", run, func() []ll.Val {
 		var zero []ll.Val
 		for _, t := range a.types {
-			zero = append(zero, ll.Val{T: memType(t), S: "zeroinitializer"})
+			zero = append(zero, ll.Zero(memType(t)))
 		}
 		return zero
 	})
 }
 
 // maskedLoad loads n elements side by side; lanes that do not act give zero and touch nothing.
-func (e *emitter) maskedLoad(t string, n, align int, p, mask ll.Val, all bool, ro string) ll.Val {
+func (e *emitter) maskedLoad(t ll.Type, n, align int, p, mask ll.Val, all bool, ro string) ll.Val {
 	vt := ll.Vec(n, t)
 	if all {
-		return e.o.Op(vt, "load %s, %s, align %d%s", vt, p, align, ro)
+		return e.LoadAs(vt, p, ll.Access{Align: align, Meta: ro})
 	}
-	return e.o.Call(vt, "llvm.masked.load."+suffix(vt)+".p0", p, ll.Int("i32", int64(align)), mask, ll.Val{T: vt, S: "zeroinitializer"})
+	return e.IntrOf(vt, "masked.load", []ll.Type{vt, p.T}, p, ll.Int("i32", int64(align)), mask, ll.Zero(vt))
 }
 
 func (e *emitter) loadUnit(a *access) ll.Val {
@@ -193,7 +188,7 @@ func (e *emitter) loadWide(a *access, n int) []ll.Val {
 	if a.all {
 		return fast()
 	}
-	full := e.cmp("eq", e.number(a.mask), ll.Int("i32", -1))
+	full := e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1))
 	return e.choose(full, "wide", fast, func() []ll.Val { return e.gather(a) })
 }
 
@@ -208,7 +203,7 @@ func (e *emitter) pick(raw []ll.Val, n, i int) ll.Val {
 				lanes = append(lanes, l)
 			}
 		}
-		parts = append(parts, e.shuffle(raw[j], raw[j], lanes))
+		parts = append(parts, e.Shuffle(raw[j], raw[j], lanes))
 	}
 	acc := parts[0]
 	for _, p := range parts[1:] {
@@ -219,17 +214,17 @@ func (e *emitter) pick(raw []ll.Val, n, i int) ll.Val {
 
 // join puts b's lanes behind a's, whatever their numbers.
 func (e *emitter) join(a, b ll.Val) ll.Val {
-	na, _ := split(a.T)
-	nb, _ := split(b.T)
+	na, _ := a.T.Split()
+	nb, _ := b.T.Split()
 	if na == nb {
-		return e.shuffle(a, b, rangeInts(0, na+nb, func(j int) int { return j }))
+		return e.Shuffle(a, b, rangeInts(0, na+nb, func(j int) int { return j }))
 	}
 	m := max(na, nb)
 	grow := func(x ll.Val, n int) ll.Val {
 		if n == m {
 			return x
 		}
-		return e.shuffle(x, x, rangeInts(0, m, func(j int) int {
+		return e.Shuffle(x, x, rangeInts(0, m, func(j int) int {
 			if j < n {
 				return j
 			}
@@ -237,7 +232,7 @@ func (e *emitter) join(a, b ll.Val) ll.Val {
 		}))
 	}
 	a, b = grow(a, na), grow(b, nb)
-	return e.shuffle(a, b, rangeInts(0, na+nb, func(j int) int {
+	return e.Shuffle(a, b, rangeInts(0, na+nb, func(j int) int {
 		if j < na {
 			return j
 		}
@@ -271,7 +266,7 @@ func (e *emitter) loadStrided(a *access, k int) []ll.Val {
 	if a.all {
 		return fast()
 	}
-	full := e.cmp("eq", e.number(a.mask), ll.Int("i32", -1))
+	full := e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1))
 	return e.choose(full, "wide", fast, func() []ll.Val { return e.gather(a) })
 }
 
@@ -312,7 +307,7 @@ func (e *emitter) loadSegStrided(a *access) []ll.Val {
 				}
 			}
 			raw := e.maskedLoad(t, s.Seg, a.elem, e.at(p, i*s.Seg*a.elem), ll.ConstVec("i1", want), all, "")
-			part := e.shuffle(raw, raw, lanes)
+			part := e.Shuffle(raw, raw, lanes)
 			if i == 0 {
 				x = part
 			} else {
@@ -350,17 +345,17 @@ func fromMemory(v *ir.Value, depth int) bool {
 // isUnit asks whether all acting lanes lie side by side from lane 0 on.
 func (e *emitter) isUnit(a *access) ll.Val {
 	addr := e.vector(a.in.Args[0])
-	first := e.o.Op("i64", "extractelement %s, i64 0", addr)
-	want := e.op2("add", e.splat(first), e.offsets(ir.Shape{Stride: int64(a.elem)}, "i64"))
-	same := e.cmp("eq", addr, want)
+	first := e.Extract(addr, 0)
+	want := e.Add(e.splat(first), e.offsets(ir.Shape{Stride: int64(a.elem)}, "i64"))
+	same := e.ICmp("eq", addr, want)
 	if !a.all {
-		same = e.op2("or", same, e.not(a.mask))
+		same = e.Or(same, e.Not(a.mask))
 	}
-	return e.cmp("eq", e.number(same), ll.Int("i32", -1))
+	return e.ICmp("eq", e.number(same), ll.Int("i32", -1))
 }
 
 func (e *emitter) firstPointer(a *access) ll.Val {
-	return e.pointer(a.in.Space, e.o.Op("i64", "extractelement %s, i64 0", e.vector(a.in.Args[0])))
+	return e.pointer(a.in.Space, e.Extract(e.vector(a.in.Args[0]), 0))
 }
 
 func (e *emitter) loadAtFirst(a *access) ll.Val {
@@ -399,17 +394,17 @@ func emitStore(e *emitter, in *ir.Inst) {
 func (e *emitter) stored(v *ir.Value, n int) ll.Val {
 	x := e.clean(v, n)
 	if v.Type == ir.I1 {
-		x = e.conv("zext", x, "i8")
+		x = e.ZExt(x, "i8")
 	}
 	return x
 }
 
 func (e *emitter) maskedStore(x ll.Val, align int, p, mask ll.Val, all bool) {
 	if all {
-		e.o.Do("store %s, %s, align %d", x, p, align)
+		e.Store(x, p, align)
 		return
 	}
-	e.o.Call("void", "llvm.masked.store."+suffix(x.T)+".p0", x, p, ll.Int("i32", int64(align)), mask)
+	e.IntrOf("void", "masked.store", []ll.Type{x.T, p.T}, x, p, ll.Int("i32", int64(align)), mask)
 }
 
 // storeUniform: all lanes store to one place, the last one's value stays.
@@ -423,18 +418,17 @@ func (e *emitter) storeUniform(a *access, vals []*ir.Value) {
 				continue
 			}
 			act := e.active(a.in)
-			lane := e.op2("sub", ll.Int("i32", 31), e.clz(act))
+			lane := e.Sub(ll.Int("i32", 31), e.clz(act))
 			all := e.stored(v, e.w)
-			_, el := split(all.T)
-			xs = append(xs, e.o.Op(el, "extractelement %s, %s", all, lane))
+			xs = append(xs, e.ExtractAt(all, lane))
 		}
 		switch {
 		case len(xs) > 1 || a.whole():
 			e.storePiece(a, e.piece(a, xs), p)
 		case watched(a.in):
-			e.o.Do("store volatile %s, %s, align %d", xs[0], p, a.elem)
+			e.StoreAs(xs[0], p, ll.Access{Align: a.elem, Volatile: true})
 		default:
-			e.o.Do("store %s, %s, align %d", xs[0], p, a.elem)
+			e.Store(xs[0], p, a.elem)
 		}
 	}
 	if a.all {
@@ -453,7 +447,7 @@ func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 			xs = append(xs, e.stored(v, e.w))
 		}
 		for i, part := range e.interleave(xs) {
-			e.o.Do("store %s, %s, align %d", part, e.at(p, i*e.w*a.elem), a.elem)
+			e.Store(part, e.at(p, i*e.w*a.elem), a.elem)
 		}
 		return nil
 	}
@@ -461,7 +455,7 @@ func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 		fast()
 		return
 	}
-	full := e.cmp("eq", e.number(a.mask), ll.Int("i32", -1))
+	full := e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1))
 	e.choose(full, "wide", fast, func() []ll.Val { e.scatter(a, vals); return nil })
 }
 
@@ -475,18 +469,17 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 	if !a.all {
 		ptrs := e.pointers(a.in)
 		e.overLanes(a.mask, []ll.Val{ptrs, e.stored(vals[0], e.w)}, nil, func(l []ll.Val) []ll.Val {
-			e.o.Do("store %s, %s, align %d", l[1], l[0], a.elem)
+			e.Store(l[1], l[0], a.elem)
 			return nil
 		})
 		return
 	}
 	at := e.lanePointers(a)
 	x := e.stored(vals[0], e.w)
-	_, el := split(x.T)
 	for l := range e.w {
 		p := at(l)
-		y := e.o.Op(el, "extractelement %s, i64 %d", x, l)
-		e.o.Do("store %s, %s, align %d", y, p, a.elem)
+		y := e.Extract(x, l)
+		e.Store(y, p, a.elem)
 	}
 }
 
@@ -507,20 +500,20 @@ func (e *emitter) fetch(p ll.Val, write bool) {
 	if write {
 		w = 1
 	}
-	e.o.Call("void", "llvm.prefetch.p0", p, ll.Int("i32", w), ll.Int("i32", 3), ll.Int("i32", 1))
+	e.Call("void", "llvm.prefetch.p0", p, ll.Int("i32", w), ll.Int("i32", 3), ll.Int("i32", 1))
 }
 
 // emitFence orders memory. Within a block one thread runs everything in order.
 func emitFence(e *emitter, in *ir.Inst) {
 	if in.Scope == ir.ScopeCTA {
-		e.o.Do(`fence syncscope("singlethread") seq_cst`)
+		e.Fence(`syncscope("singlethread") seq_cst`)
 		return
 	}
 	if in.Order == ir.SeqCst {
-		e.o.Do("fence seq_cst")
+		e.Fence("seq_cst")
 		return
 	}
-	e.o.Do("fence acq_rel")
+	e.Fence("acq_rel")
 }
 
 // emitCopyAsync copies at once: the wait that follows has nothing to wait for. Bytes past the source's are zero.
@@ -538,17 +531,17 @@ func emitCopyAsync(e *emitter, in *ir.Inst) {
 	e.overLanes(mask, []ll.Val{dp, sp, size}, nil, func(l []ll.Val) []ll.Val {
 		if whole {
 			t := pieceTypes[n]
-			e.o.Do("store %s, %s, align 4", e.o.Op(t, "load %s, %s, align 4", t, l[1]), l[0])
+			e.Store(e.Load(t, l[1], 4), l[0], 4)
 			return nil
 		}
 		for off := 0; off < n; off += 4 {
 			// The size need not be whole words: bytes past it are zero.
-			in := e.cmp("ugt", l[2], ll.Int("i32", int64(off)))
-			x := e.choose(in, "src", func() []ll.Val { return []ll.Val{e.o.Op("i32", "load i32, %s, align 4", e.at(l[1], off))} },
+			in := e.ICmp("ugt", l[2], ll.Int("i32", int64(off)))
+			x := e.choose(in, "src", func() []ll.Val { return []ll.Val{e.Load("i32", e.at(l[1], off), 4)} },
 				func() []ll.Val { return []ll.Val{ll.Int("i32", 0)} })[0]
-			left := e.intr("umin", e.intr("usub.sat", l[2], ll.Int("i32", int64(off))), ll.Int("i32", 4))
-			keep := e.not(e.shift("shl", ll.Int("i32", -1), e.op2("shl", left, ll.Int("i32", 3))))
-			e.o.Do("store %s, %s, align 4", e.op2("and", x, keep), e.at(l[0], off))
+			left := e.Intr("umin", e.Intr("usub.sat", l[2], ll.Int("i32", int64(off))), ll.Int("i32", 4))
+			keep := e.Not(e.shift("shl", ll.Int("i32", -1), e.Shl(left, ll.Int("i32", 3))))
+			e.Store(e.And(x, keep), e.at(l[0], off), 4)
 		}
 		return nil
 	})

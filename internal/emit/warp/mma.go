@@ -2,6 +2,7 @@ package warp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kudzu/internal/ir"
@@ -28,10 +29,10 @@ func turn(i, t int) int {
 // tileKind is a kind of product that is done so.
 type tileKind struct {
 	name    string
-	rows    int    // groups of 8 rows: 1 or 2
-	steps   int    // registers of b
-	elem    string // of the vectors: float or i32
-	parts   int    // vectors that a register of a becomes
+	rows    int     // groups of 8 rows: 1 or 2
+	steps   int     // registers of b
+	elem    ll.Type // of the vectors: float or i32
+	parts   int     // vectors that a register of a becomes
 	nibbles bool
 	sa, sb  bool // bytes are signed
 }
@@ -112,7 +113,7 @@ func (e *emitter) prepared(class string, args []*ir.Value, bytes int, fill func(
 	name := fmt.Sprintf("tile %s %d", class, slot)
 	p, ok := e.scratch[name]
 	if !ok {
-		p = e.o.Alloca(fmt.Sprintf("[%d x i8]", bytes), 64)
+		p = e.Alloca(ll.Array(bytes, "i8"), 64)
 		e.scratch[name] = p
 	}
 	e.tiles.order[class] = append(e.tiles.order[class], k)
@@ -131,15 +132,15 @@ func (e *emitter) forgetTiles() {
 func (e *emitter) widened(t *tileKind, elem string, v ll.Val) []ll.Val {
 	switch elem {
 	case "f16":
-		h := e.o.Op("<64 x half>", "bitcast %s to <64 x half>", v)
-		return []ll.Val{e.conv("fpext", h, "float")}
+		h := e.Bitcast(v, "<64 x half>")
+		return []ll.Val{e.FPExt(h, "float")}
 	case "bf16":
-		return []ll.Val{e.fromBits(e.op2("shl", v, k(v, 16)), ir.F32), e.fromBits(e.op2("and", v, k(v, -1<<16)), ir.F32)}
+		return []ll.Val{e.Recast(e.Shl(v, v.Int(16)), typ(ir.F32)), e.Recast(e.And(v, v.Int(-1<<16)), typ(ir.F32))}
 	case "tf32":
-		return []ll.Val{e.fromBits(e.op2("and", v, k(v, ^0x1fff)), ir.F32)}
+		return []ll.Val{e.Recast(e.And(v, v.Int(^0x1fff)), typ(ir.F32))}
 	case "s4", "u4":
 		const high = -0x0f0f0f10 // 0xf0f0f0f0: nibbles as bytes 16 times too large
-		return []ll.Val{e.op2("and", e.op2("shl", v, k(v, 4)), k(v, high)), e.op2("and", v, k(v, high))}
+		return []ll.Val{e.And(e.Shl(v, v.Int(4)), v.Int(high)), e.And(v, v.Int(high))}
 	}
 	return []ll.Val{v}
 }
@@ -167,14 +168,14 @@ func (e *emitter) biased(t *tileKind, arg *ir.Value) ll.Val {
 	case t.elem != "i32" || t.sa != t.sb:
 		return v
 	case t.nibbles:
-		return e.op2("xor", v, k(v, -0x77777778))
+		return e.Xor(v, v.Int(-0x77777778))
 	}
-	return e.op2("xor", v, k(v, -0x7f7f7f80))
+	return e.Xor(v, v.Int(-0x7f7f7f80))
 }
 
 // putLeft stores a vector of the left operand for both halves of its rows.
 func (e *emitter) putLeft(t *tileKind, p, x ll.Val, at tileAt) {
-	n, _ := split(x.T)
+	n, _ := x.T.Split()
 	for half := 0; half < 2; half++ {
 		block := 2*at.row + half
 		if n == 32 {
@@ -195,7 +196,7 @@ func (e *emitter) putQuad(t *tileKind, p, x ll.Val, quad, block int, lanes []int
 			pick[l] = lanes[l^2*swap]
 		}
 		off := ((quad*2*t.rows+block)*2 + swap) * 64
-		e.o.Do("store %s, %s, align 64", e.shuffle(x, x, pick), e.at(p, off))
+		e.Store(e.Shuffle(x, x, pick), e.at(p, off), 64)
 	}
 }
 
@@ -206,24 +207,24 @@ func (e *emitter) rightOperand(t *tileKind, m *ir.Matrix, args []*ir.Value) ll.V
 		for s := 0; s < t.steps; s++ {
 			v := e.vector(args[s])
 			if m.A == "f16" { // pairs in order of k, widened, then in order of steps
-				v = e.shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + l/8 }))
+				v = e.Shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + l/8 }))
 				w := e.widened(t, m.B, v)[0]
 				for q := 0; q < 2; q++ {
-					all = append(all, e.shuffle(w, w, rangeInts(0, 32, func(l int) int {
+					all = append(all, e.Shuffle(w, w, rangeInts(0, 32, func(l int) int {
 						at := turn(l/8, l%4)
 						return 32*q + 2*(8*(at>>1)+l%8) + at&1
 					})))
 				}
 				continue
 			}
-			v = e.shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + turn(l/8, l%4) }))
+			v = e.Shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + turn(l/8, l%4) }))
 			all = append(all, e.widened(t, m.B, v)...)
 		}
 		for i, x := range all {
-			e.o.Do("store %s, %s, align 64", x, e.at(p, 128*i))
+			e.Store(x, e.at(p, 128*i), 64)
 		}
 		if t.elem == "i32" && t.sa == t.sb {
-			e.o.Do("store %s, %s, align 32", e.corrected(t, all), e.at(p, 128*len(all)))
+			e.Store(e.corrected(t, all), e.at(p, 128*len(all)), 32)
 		}
 	})
 }
@@ -232,27 +233,27 @@ func (e *emitter) rightOperand(t *tileKind, m *ir.Matrix, args []*ir.Value) ll.V
 // their range, and the sums of b's columns make it good: for each half of the columns, 4 numbers.
 func (e *emitter) corrected(t *tileKind, bs []ll.Val) ll.Val {
 	half := int64(128)
-	sum := ll.Val{T: "<16 x i32>", S: "zeroinitializer"}
+	sum := ll.Zero("<16 x i32>")
 	for _, b := range bs {
 		for h := 0; h < 2; h++ {
 			x := e.slice(b, 16*h, 16)
 			if t.sa { // signed b, by 128 as an unsigned number
-				sum = e.vnni(sum, k(x, -0x7f7f7f80), x)
+				sum = e.vnni(sum, x.Int(-0x7f7f7f80), x)
 			} else {
-				sum = e.vnni(sum, x, k(x, 0x01010101))
+				sum = e.vnni(sum, x, x.Int(0x01010101))
 			}
 		}
 	}
 	lo, hi := e.slice(sum, 0, 8), e.slice(sum, 8, 8)
-	r := e.op2("add", lo, hi)
+	r := e.Add(lo, hi)
 	if t.sa {
-		return e.op2("sub", k(r, 0), r)
+		return e.Sub(r.Int(0), r)
 	}
-	return e.op2("mul", r, k(r, half))
+	return e.Mul(r, r.Int(half))
 }
 
 func (e *emitter) vnni(acc, u, s ll.Val) ll.Val {
-	return e.o.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", acc, u, s)
+	return e.Call("<16 x i32>", "llvm.x86.avx512.vpdpbusd.512", acc, u, s)
 }
 
 // tileProduct emits in as a call of its kind's function.
@@ -267,7 +268,7 @@ func (e *emitter) tileProduct(t *tileKind, in *ir.Inst) {
 	if apart {
 		start = make([]ll.Val, len(acc))
 		for i := range start {
-			start[i] = k(acc[i], 0)
+			start[i] = acc[i].Int(0)
 		}
 	}
 	var args []string
@@ -276,24 +277,24 @@ func (e *emitter) tileProduct(t *tileKind, in *ir.Inst) {
 	}
 	args = append(args, pa.String(), pb.String())
 	ret := tileResult(t, len(args)-2)
-	r := e.o.Op(ret, "call %s%s @%q(%s)", e.tileConvention(), ret, t.name, strings.Join(args, ", "))
+	r := e.Op(ret, "call %s%s @%q(%s)", e.tileConvention(), ret, t.name, strings.Join(args, ", "))
 	if !e.tiles.made[t.name] {
 		e.tiles.made[t.name] = true
 		e.tileFunctions = append(e.tileFunctions, t)
 	}
 	var out []ll.Val
 	for i := range acc {
-		lo := e.o.Op(ll.Vec(16, t.elem), "extractvalue %s, %d", r, 2*i)
-		hi := e.o.Op(ll.Vec(16, t.elem), "extractvalue %s, %d", r, 2*i+1)
+		lo := e.ExtractValue(r, 2*i)
+		hi := e.ExtractValue(r, 2*i+1)
 		x := e.concat([]ll.Val{lo, hi})
 		if t.nibbles { // each product is 256 times too large
-			x = e.op2("ashr", x, k(x, 8))
+			x = e.AShr(x, x.Int(8))
 		}
 		switch {
 		case m.Sat:
-			x = e.intr("sadd.sat", acc[i], x)
+			x = e.Intr("sadd.sat", acc[i], x)
 		case apart:
-			x = e.op2("add", acc[i], x)
+			x = e.Add(acc[i], x)
 		}
 		out = append(out, x)
 	}
@@ -308,8 +309,8 @@ func (e *emitter) tileConvention() string {
 	return "x86_regcallcc "
 }
 
-func tileResult(t *tileKind, n int) string {
-	return "{ " + strings.TrimSuffix(strings.Repeat(ll.Vec(16, t.elem)+", ", n), ", ") + " }"
+func tileResult(t *tileKind, n int) ll.Type {
+	return ll.Struct(slices.Repeat([]ll.Type{ll.Vec(16, t.elem)}, n)...)
 }
 
 // tileAccumulators is c, an element a vector; halves are widened.
@@ -322,8 +323,8 @@ func (e *emitter) tileAccumulators(m *ir.Matrix, c []*ir.Value) []ll.Val {
 			continue
 		}
 		for at := int64(0); at < 32; at += 16 {
-			h := e.conv("trunc", e.op2("lshr", x, k(x, at)), "i16")
-			acc = append(acc, e.conv("fpext", e.conv("bitcast", h, "half"), "float"))
+			h := e.Trunc(e.LShr(x, x.Int(at)), "i16")
+			acc = append(acc, e.FPExt(e.Recast(h, "half"), "float"))
 		}
 	}
 	return acc
@@ -338,11 +339,11 @@ func (e *emitter) setTile(m *ir.Matrix, results []*ir.Value, out []ll.Val) {
 	}
 	for i, r := range results {
 		half := func(x ll.Val) ll.Val {
-			h := e.canonical(e.conv("fptrunc", x, "half"), ir.F16, 32)
-			return e.conv("zext", e.conv("bitcast", h, "i16"), "i32")
+			h := e.canonical(e.FPTrunc(x, "half"), ir.F16, 32)
+			return e.ZExt(e.Recast(h, "i16"), "i32")
 		}
 		hi := half(out[2*i+1])
-		e.set(r, e.op2("or", half(out[2*i]), e.op2("shl", hi, k(hi, 16))))
+		e.set(r, e.Or(half(out[2*i]), e.Shl(hi, hi.Int(16))))
 	}
 }
 
@@ -362,7 +363,7 @@ func (e *emitter) writeTiles() {
 		p := newEmitter(e.m, e.cfg)
 		p.w = 32
 		p.mod = e.mod
-		p.o = e.mod.Func(fmt.Sprintf("internal %s%s @%q(%s, ptr %%a, ptr %%b) noinline", e.tileConvention(), ret, t.name, strings.Join(params, ", ")), false)
+		p.Func = e.mod.Func(fmt.Sprintf("internal %s%s @%q(%s, ptr %%a, ptr %%b) noinline", e.tileConvention(), ret, t.name, strings.Join(params, ", ")), false)
 		together := 2 * t.rows
 		if !e.cpu.avx512 {
 			together = 2
@@ -370,11 +371,11 @@ func (e *emitter) writeTiles() {
 		for first := 0; first < 2*t.rows; first += together {
 			p.tileRows(t, acc, first, together)
 		}
-		r := ll.Val{T: ret, S: "poison"}
+		r := ll.Poison(ret)
 		for i, x := range acc {
-			r = p.o.Op(ret, "insertvalue %s, %s, %d", r, x, i)
+			r = p.InsertValue(r, x, i)
 		}
-		p.o.Do("ret %s", r)
+		p.Ret(r)
 	}
 }
 
@@ -383,15 +384,15 @@ func (e *emitter) tileRows(t *tileKind, acc []ll.Val, first, n int) {
 	a, b := ll.Val{T: "ptr", S: "%a"}, ll.Val{T: "ptr", S: "%b"}
 	at := func(block, col int) *ll.Val { return &acc[block/2*4+col*2+block%2] }
 	four := func(off int) ll.Val { // 16 bytes, repeated
-		x := e.o.Op("<4 x float>", "load <4 x float>, %s, align 16", e.at(b, off))
-		return e.shuffle(x, x, rangeInts(0, 16, func(l int) int { return l % 4 }))
+		x := e.Load("<4 x float>", e.at(b, off), 16)
+		return e.Shuffle(x, x, rangeInts(0, 16, func(l int) int { return l % 4 }))
 	}
-	bits := func(x ll.Val) ll.Val { return e.conv("bitcast", x, t.elem) }
+	bits := func(x ll.Val) ll.Val { return e.Recast(x, t.elem) }
 	if t.elem == "i32" && t.sa == t.sb {
 		for col := 0; col < 2; col++ {
 			x := bits(four(t.quads()*128 + 16*col))
 			for r := first; r < first+n; r++ {
-				*at(r, col) = e.op2("add", *at(r, col), x)
+				*at(r, col) = e.Add(*at(r, col), x)
 			}
 		}
 	}
@@ -399,8 +400,8 @@ func (e *emitter) tileRows(t *tileKind, acc []ll.Val, first, n int) {
 		for i := 0; i < 4; i++ {
 			bv := [2]ll.Val{bits(four(quad*128 + i*32)), bits(four(quad*128 + i*32 + 16))}
 			for r := first; r < first+n; r++ {
-				x := e.o.Op("<16 x float>", "load <16 x float>, %s, align 64", e.at(a, ((quad*2*t.rows+r)*2+i/2)*64))
-				av := bits(e.shuffle(x, x, rangeInts(0, 16, func(l int) int { return l&^1 + i%2 })))
+				x := e.Load("<16 x float>", e.at(a, ((quad*2*t.rows+r)*2+i/2)*64), 64)
+				av := bits(e.Shuffle(x, x, rangeInts(0, 16, func(l int) int { return l&^1 + i%2 })))
 				for col := 0; col < 2; col++ {
 					*at(r, col) = e.tileStep(t, *at(r, col), av, bv[col])
 				}
@@ -412,7 +413,7 @@ func (e *emitter) tileRows(t *tileKind, acc []ll.Val, first, n int) {
 func (e *emitter) tileStep(t *tileKind, acc, a, b ll.Val) ll.Val {
 	switch {
 	case t.elem == "float":
-		return e.intr("fma", a, b, acc)
+		return e.Intr("fma", a, b, acc)
 	case t.sb: // a is unsigned, or made so
 		return e.vnni(acc, a, b)
 	}

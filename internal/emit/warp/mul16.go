@@ -12,11 +12,11 @@ func emitMul(e *emitter, in *ir.Inst) {
 	small := e.cpu.avx512 && in.Results[0].Type == ir.I32 && e.smallProduct(in.Args[0], in.Args[1])
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		if !small || n < 16 {
-			return e.op2("mul", a[0], a[1])
+			return e.Mul(a[0], a[1])
 		}
 		return e.chunks(a, 16, func(p []ll.Val) ll.Val {
 			const pairs = "<32 x i16>"
-			return e.o.Call(p[0].T, "llvm.x86.avx512.pmaddw.d.512", e.o.Op(pairs, "bitcast %s to %s", p[0], pairs), e.o.Op(pairs, "bitcast %s to %s", p[1], pairs))
+			return e.Call(p[0].T, "llvm.x86.avx512.pmaddw.d.512", e.Bitcast(p[0], pairs), e.Bitcast(p[1], pairs))
 		})
 	})
 }

@@ -106,8 +106,8 @@ func (e *emitter) canonical(x ll.Val, t ir.Type, n int) ll.Val {
 		return x
 	}
 	y := e.unpair(x, t)
-	nan := e.fcmp("uno", y, fconst(y, el, 0))
-	return e.pair(e.sel(nan, fconst(y, el, emit.Formats[el].NaN), y), t, n)
+	nan := e.FCmp("uno", y, y.Float(0))
+	return e.pair(e.Select(nan, y.Float(emit.Formats[el].NaN), y), t, n)
 }
 
 // keptNaNs leaves in computed the f64 values that need not have the payload of the card's choice where several operands are
@@ -133,18 +133,18 @@ func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
 		order = []ll.Val{a[1], a[0]}
 	}
 	if e.cpu.arm64 { // whose own NaN is positive, and which prefers signalling ones
-		r = e.sel(e.fcmp("uno", r, r), fconst(r, ir.F64, emit.Formats[ir.F64].NaN), r)
+		r = e.Select(e.FCmp("uno", r, r), r.Float(emit.Formats[ir.F64].NaN), r)
 	} else {
 		order = order[1:] // alone, it is what r has
 	}
 	for _, x := range order {
-		r = e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.quiet(x), r)
+		r = e.Select(e.FCmp("uno", x, x.Float(0)), e.quiet(x), r)
 	}
 	return r
 }
 
 // quiet makes signalling NaNs of f64 quiet.
 func (e *emitter) quiet(x ll.Val) ll.Val {
-	b := e.bits(x, ir.F64)
-	return e.sel(e.fcmp("uno", x, fconst(x, ir.F64, 0)), e.fromBits(e.op2("or", b, k(b, 1<<51)), ir.F64), x)
+	b := e.Bits(x)
+	return e.Select(e.FCmp("uno", x, x.Float(0)), e.Recast(e.Or(b, b.Int(1<<51)), typ(ir.F64)), x)
 }

@@ -1,8 +1,6 @@
 package warp
 
 import (
-	"fmt"
-
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -22,45 +20,34 @@ func (a *access) whole() bool {
 }
 
 // units gives the integer that pieces are made of, an element or half of one of 16 bytes, and how many of them there are.
-func (a *access) units() (t string, n int) {
+func (a *access) units() (t ll.Type, n int) {
 	bytes := min(a.elem, 8)
-	return fmt.Sprintf("i%d", 8*bytes), a.size / bytes
+	return ll.IntType(8 * bytes), a.size / bytes
 }
 
 // pieceTypes are what LLVM moves with one instruction, by bytes.
-var pieceTypes = map[int]string{2: "i16", 4: "i32", 8: "i64", 16: "<2 x i64>", 32: "<4 x i64>"}
+var pieceTypes = map[int]ll.Type{2: "i16", 4: "i32", 8: "i64", 16: "<2 x i64>", 32: "<4 x i64>"}
 
-// how is the word and the alignment of a piece's access. The address was tested for the whole size in the space's own numbers, which for
-// memory that all blocks see are the machine's.
-func (a *access) how() (word string, align int) {
-	switch {
-	case a.whole():
-		return "volatile ", a.size
-	case watched(a.in):
-		return "volatile ", a.elem
+// how is a piece's access. The address was tested for the whole size in the space's own numbers, which for memory that all blocks see
+// are the machine's.
+func (a *access) how() ll.Access {
+	if a.whole() {
+		return ll.Access{Align: a.size, Volatile: true}
 	}
-	return "", a.elem
+	return ll.Access{Align: a.elem, Volatile: watched(a.in)}
 }
 
 func (e *emitter) loadPiece(a *access, p ll.Val) ll.Val {
 	t := pieceTypes[a.size]
-	word, align := a.how()
-	x := e.o.Op(t, "load %s%s, %s, align %d%s", word, t, p, align, a.ro)
+	how := a.how()
+	how.Meta = a.ro
+	x := e.LoadAs(t, p, how)
 	u, n := a.units()
-	return e.recast(x, ll.Vec(n, u))
+	return e.Bitcast(x, ll.Vec(n, u))
 }
 
 func (e *emitter) storePiece(a *access, x, p ll.Val) {
-	word, align := a.how()
-	e.o.Do("store %s%s, %s, align %d", word, e.recast(x, pieceTypes[a.size]), p, align)
-}
-
-// recast is x as another type of its size.
-func (e *emitter) recast(x ll.Val, t string) ll.Val {
-	if x.T == t {
-		return x
-	}
-	return e.o.Op(t, "bitcast %s to %s", x, t)
+	e.StoreAs(e.Bitcast(x, pieceTypes[a.size]), p, a.how())
 }
 
 // lanePointers is a function that gives each lane's address.
@@ -74,7 +61,7 @@ func (e *emitter) lanePointers(a *access) func(l int) ll.Val {
 		return func(l int) ll.Val { return e.at(base, int(laneOffset(a.shape, l))) }
 	}
 	ptrs := e.pointers(a.in)
-	return func(l int) ll.Val { return e.o.Op("ptr", "extractelement %s, i64 %d", ptrs, l) }
+	return func(l int) ll.Val { return e.Extract(ptrs, l) }
 }
 
 // loadPieces loads lane by lane: unrolled when all lanes act, a loop over the acting ones otherwise.
@@ -99,17 +86,17 @@ func (e *emitter) loadPieces(a *access) []ll.Val {
 	vt := ll.Vec(e.w, u)
 	zero := make([]ll.Val, n)
 	for i := range zero {
-		zero[i] = ll.Val{T: vt, S: "zeroinitializer"}
+		zero[i] = ll.Zero(vt)
 	}
 	t := pieceTypes[a.size]
 	room := e.putImage(a, zero)
 	e.eachLane(a.mask, true, []ll.Val{e.pointers(a.in)}, nil, func(lane ll.Val, l []ll.Val) []ll.Val {
-		x := e.recast(e.loadPiece(a, l[0]), t)
-		e.o.Do("store %s, %s", x, e.o.Op("ptr", "getelementptr %s, %s, %s", t, room, lane))
+		x := e.Bitcast(e.loadPiece(a, l[0]), t)
+		e.Store(x, e.GEP(t, room, lane), 0)
 		return nil
 	})
 	for i := range image {
-		image[i] = e.o.Op(vt, "load %s, %s, align 64", vt, e.at(room, i*e.w*a.size/n))
+		image[i] = e.Load(vt, e.at(room, i*e.w*a.size/n), 64)
 	}
 	return e.fromImage(a, image)
 }
@@ -140,7 +127,7 @@ func (e *emitter) storePieces(a *access, vals []*ir.Value) {
 	t := pieceTypes[a.size]
 	room := e.putImage(a, image)
 	e.eachLane(a.mask, false, []ll.Val{e.pointers(a.in)}, nil, func(lane ll.Val, l []ll.Val) []ll.Val {
-		x := e.o.Op(t, "load %s, %s", t, e.o.Op("ptr", "getelementptr %s, %s, %s", t, room, lane))
+		x := e.Load(t, e.GEP(t, room, lane), 0)
 		e.storePiece(a, x, l[0])
 		return nil
 	})
@@ -151,7 +138,7 @@ func (e *emitter) putImage(a *access, image []ll.Val) ll.Val {
 	const slot = 100 // loops over lanes have their own
 	room := e.room(pieceTypes[a.size], slot)
 	for i, x := range image {
-		e.o.Do("store %s, %s, align 64", x, e.at(room, i*e.w*a.size/len(image)))
+		e.Store(x, e.at(room, i*e.w*a.size/len(image)), 64)
 	}
 	return room
 }
@@ -161,7 +148,7 @@ func (e *emitter) fromImage(a *access, image []ll.Val) []ll.Val {
 	n := len(a.types)
 	if a.elem > 8 {
 		t := ll.Vec(e.w*n, "i128")
-		x := e.recast(e.concat(image), t)
+		x := e.Bitcast(e.concat(image), t)
 		image = nil
 		for i := range n {
 			image = append(image, e.slice(x, i*e.w, e.w))
@@ -169,7 +156,7 @@ func (e *emitter) fromImage(a *access, image []ll.Val) []ll.Val {
 	}
 	var out []ll.Val
 	for i, t := range a.types {
-		out = append(out, e.conv("bitcast", e.pick(image, n, i), memType(t)))
+		out = append(out, e.Recast(e.pick(image, n, i), memType(t)))
 	}
 	return out
 }
@@ -177,7 +164,7 @@ func (e *emitter) fromImage(a *access, image []ll.Val) []ll.Val {
 // toImage is the way back.
 func (e *emitter) toImage(a *access, xs []ll.Val) []ll.Val {
 	for i, x := range xs {
-		xs[i] = e.conv("bitcast", x, fmt.Sprintf("i%d", 8*a.elem))
+		xs[i] = e.Recast(x, ll.IntType(8*a.elem))
 	}
 	image := e.interleave(xs)
 	if a.elem <= 8 {
@@ -185,7 +172,7 @@ func (e *emitter) toImage(a *access, xs []ll.Val) []ll.Val {
 	}
 	var halves []ll.Val
 	for _, x := range image {
-		y := e.recast(x, ll.Vec(2*e.w, "i64"))
+		y := e.Bitcast(x, ll.Vec(2*e.w, "i64"))
 		halves = append(halves, e.slice(y, 0, e.w), e.slice(y, e.w, e.w))
 	}
 	return halves
@@ -200,42 +187,42 @@ func (e *emitter) interleave(xs []ll.Val) []ll.Val {
 	}
 	var out []ll.Val
 	for i := range n {
-		out = append(out, e.shuffle(joined, joined, rangeInts(i*e.w, e.w, func(g int) int { return g%n*e.w + g/n })))
+		out = append(out, e.Shuffle(joined, joined, rangeInts(i*e.w, e.w, func(g int) int { return g%n*e.w + g/n })))
 	}
 	return out
 }
 
 // elements takes one lane's piece apart.
 func (e *emitter) elements(a *access, x ll.Val) []ll.Val {
-	el := fmt.Sprintf("i%d", 8*a.elem)
-	x = e.recast(x, ll.Vec(len(a.types), el))
+	el := ll.IntType(8 * a.elem)
+	x = e.Bitcast(x, ll.Vec(len(a.types), el))
 	var out []ll.Val
 	for i, t := range a.types {
 		v := x
 		if len(a.types) > 1 {
-			v = e.o.Op(el, "extractelement %s, i64 %d", x, i)
+			v = e.Extract(x, i)
 		}
-		out = append(out, e.recast(v, memType(t)))
+		out = append(out, e.Bitcast(v, memType(t)))
 	}
 	return out
 }
 
 // piece puts one lane's elements together.
 func (e *emitter) piece(a *access, xs []ll.Val) ll.Val {
-	el := fmt.Sprintf("i%d", 8*a.elem)
+	el := ll.IntType(8 * a.elem)
 	if len(xs) == 1 {
-		return e.recast(xs[0], el)
+		return e.Bitcast(xs[0], el)
 	}
 	t := ll.Vec(len(xs), el)
-	v := ll.Val{T: t, S: "poison"}
+	v := ll.Poison(t)
 	for i, x := range xs {
-		v = e.o.Op(t, "insertelement %s, %s, i64 %d", v, e.recast(x, el), i)
+		v = e.Insert(v, e.Bitcast(x, el), i)
 	}
 	return v
 }
 
 // opaque keeps LLVM from merging shuffles that make x with those that take it apart: it would pick single elements.
 func (e *emitter) opaque(x ll.Val) ll.Val {
-	f := ll.Vec(e.w*intBits(x.T)/32, "float")
-	return e.recast(e.o.Call(f, "llvm.arithmetic.fence."+suffix(f), e.recast(x, f)), x.T)
+	f := ll.Vec(e.w*x.T.ElemBits()/32, "float")
+	return e.Bitcast(e.Intr("arithmetic.fence", e.Bitcast(x, f)), x.T)
 }

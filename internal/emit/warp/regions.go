@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kudzu/internal/ir"
+	"kudzu/internal/ll"
 )
 
 // Between two barriers that all warps meet at lies a region: the code from one to the next. Each gets a loop over the warps of
@@ -75,11 +76,11 @@ func (e *emitter) spanFrom(start *ir.Block, places ir.BlockNums) span {
 
 // regionLoops writes the loops over warps, one for each region.
 func (e *emitter) regionLoops(spans []span) {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	c.nextPC = o.Alloca("i32", 4)
 	c.redAcc, c.redDone = o.Alloca("i32", 4), o.Alloca("i32", 4)
-	o.Do("store i32 0, %s", c.redAcc)
-	o.Do("store i32 0, %s", c.nextPC)
+	o.Store(ll.Int("i32", 0), c.redAcc, 0)
+	o.Store(ll.Int("i32", 0), c.nextPC, 0)
 	for _, b := range e.f.Blocks { // constants, which any region may use
 		for _, in := range b.Insts {
 			switch in.Op {
@@ -95,13 +96,13 @@ func (e *emitter) regionLoops(spans []span) {
 }
 
 func (e *emitter) regionLoop(k int, s span) {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	name := func(what string) string { return fmt.Sprintf("%s.%d", what, k) }
 	o.Line = 0
 	o.Label(name("region"))
 	if k > 0 && len(e.f.Regions.Points[k-1].At.Results) > 0 {
-		acc := o.Op("i32", "load i32, %s", c.redAcc)
-		o.Do("store %s, %s", acc, c.redDone)
+		acc := o.Load("i32", c.redAcc, 0)
+		o.Store(acc, c.redDone, 0)
 	}
 	o.Br(name("warp.head"))
 	o.Label(name("warp.head"))
@@ -138,14 +139,14 @@ func (e *emitter) regionLoop(k int, s span) {
 	}
 	last := len(s.ends) - 1
 	if last < 0 { // it never ends
-		o.Do("unreachable")
+		o.Unreachable()
 		return
 	}
 	if last == 0 {
 		o.Br(to(s.ends[0]))
 		return
 	}
-	pc := o.Op("i32", "load i32, %s", c.nextPC)
+	pc := o.Load("i32", c.nextPC, 0)
 	text := fmt.Sprintf("switch %s, label %%%s [", pc, to(s.ends[last]))
 	for _, end := range s.ends[:last] {
 		pc := end

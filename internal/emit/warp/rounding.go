@@ -2,6 +2,7 @@ package warp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kudzu/internal/ir"
@@ -46,7 +47,7 @@ func (e *emitter) modal(op ir.Op, rnd ir.Rnd, a []ll.Val) ll.Val {
 	if _, known := x86Rounding[rnd]; !ok || !known || !e.cpu.modal {
 		e.unsupported("%s rounded %s on this processor", op, rnd)
 	}
-	total, elem := split(a[0].T)
+	total, elem := a[0].T.Split()
 	size := 32 // bytes of a register
 	if e.cpu.arm64 {
 		size = 16
@@ -75,7 +76,7 @@ func (e *emitter) modal(op ir.Op, rnd ir.Rnd, a []ll.Val) ll.Val {
 
 // modalGroup is one piece of assembly: the mode set, the operation on each row of registers, the mode set back.
 func (e *emitter) modalGroup(row modeOp, rnd ir.Rnd, group [][]ll.Val) []ll.Val {
-	n, elem := split(group[0][0].T)
+	n, elem := group[0][0].T.Split()
 	text, reg, suffix := row.x86, "x", "ps"
 	if elem == "double" {
 		suffix = "pd"
@@ -117,21 +118,17 @@ func (e *emitter) modalGroup(row modeOp, rnd ir.Rnd, group [][]ll.Val) []ll.Val 
 	}
 	set, back := e.modeWords(rnd, next, &cons, &args)
 	all := strings.Join(append(append([]string{set}, body...), back), `\0A\09`)
-	types := make([]string, len(group))
-	for i := range types {
-		types[i] = rt
-	}
 	ret := rt
 	if len(group) > 1 {
-		ret = "{ " + strings.Join(types, ", ") + " }"
+		ret = ll.Struct(slices.Repeat([]ll.Type{rt}, len(group))...)
 	}
-	r := e.o.Op(ret, `call %s asm sideeffect "%s", "%s"(%s)`, ret, all, strings.Join(cons, ","), strings.Join(args, ", "))
+	r := e.Op(ret, `call %s asm sideeffect "%s", "%s"(%s)`, ret, all, strings.Join(cons, ","), strings.Join(args, ", "))
 	if len(group) == 1 {
 		return []ll.Val{r}
 	}
 	out := make([]ll.Val, len(group))
 	for i := range out {
-		out[i] = e.o.Op(rt, "extractvalue %s, %d", r, i)
+		out[i] = e.ExtractValue(r, i)
 	}
 	return out
 }
@@ -156,10 +153,10 @@ func (e *emitter) modeWords(rnd ir.Rnd, next int, cons, args *[]string) (set, ba
 		key := fmt.Sprintf("mxcsr %d", m)
 		p, ok := e.scratch[key]
 		if !ok {
-			p = e.o.Alloca("i32", 4)
+			p = e.Alloca("i32", 4)
 			e.scratch[key] = p
 		}
-		e.o.Do("store i32 %d, %s", m, p)
+		e.Store(ll.Int("i32", int64(m)), p, 0)
 		*cons, *args = append(*cons, "*m"), append(*args, "ptr elementtype(i32) "+p.S)
 	}
 	*cons = append(*cons, "~{memory}")
@@ -181,7 +178,7 @@ func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 	}
 	name := map[ir.Op]string{ir.FAdd: "add", ir.FSub: "sub", ir.FMul: "mul", ir.FDiv: "div", ir.FRcp: "div", ir.FFma: "vfmadd", ir.FSqrt: "sqrt"}[in.Op]
 	return e.chunks(a, lanes, func(parts []ll.Val) ll.Val {
-		return e.o.Call(parts[0].T, "llvm.x86.avx512."+name+"."+ps+".512", append(parts, ll.Int("i32", mode))...)
+		return e.Call(parts[0].T, "llvm.x86.avx512."+name+"."+ps+".512", append(parts, ll.Int("i32", mode))...)
 	})
 }
 
@@ -189,10 +186,10 @@ func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 var embedded = map[ir.Rnd]int64{ir.RM: 9, ir.RP: 10, ir.RZ: 11}
 
 // directedIToF converts integers of 32 and 64 bits.
-func (e *emitter) directedIToF(in *ir.Inst, name string, x ll.Val, to ir.Type) ll.Val {
-	wide := intBits(x.T) == 64
+func (e *emitter) directedIToF(in *ir.Inst, name ll.Conv, x ll.Val, to ir.Type) ll.Val {
+	wide := x.T.ElemBits() == 64
 	if to == ir.F16 || to == ir.BF16 { // by way of f32, rounded to odd
-		d := e.conv(name, x, "double")
+		d := e.Convert(name, x, "double")
 		if wide {
 			d = e.oddF64(d, x, in.Op == ir.SToF)
 		}
@@ -201,24 +198,24 @@ func (e *emitter) directedIToF(in *ir.Inst, name string, x ll.Val, to ir.Type) l
 	mode := embedded[in.Rnd]
 	if !e.cpu.avx512 || mode == 0 {
 		if !wide { // exact as a double, so to is f32
-			return e.modal(ir.FTrunc, in.Rnd, []ll.Val{e.conv(name, x, "double")})
+			return e.modal(ir.FTrunc, in.Rnd, []ll.Val{e.Convert(name, x, "double")})
 		}
 		if to == ir.F32 {
-			return e.modal(ir.FTrunc, in.Rnd, []ll.Val{e.oddF64(e.conv(name, x, "double"), x, in.Op == ir.SToF)})
+			return e.modal(ir.FTrunc, in.Rnd, []ll.Val{e.oddF64(e.Convert(name, x, "double"), x, in.Op == ir.SToF)})
 		}
 		// Both halves are exact; their sum is rounded.
-		low := e.conv("uitofp", e.op2("and", x, k(x, 0xffffffff)), "double")
-		high := e.conv(name, e.op2("and", x, k(x, -1<<32)), "double")
+		low := e.UIToFP(e.And(x, x.Int(0xffffffff)), "double")
+		high := e.Convert(name, e.And(x, x.Int(-1<<32)), "double")
 		sum := e.modal(ir.FAdd, in.Rnd, []ll.Val{high, low})
-		return e.sel(e.cmp("eq", x, k(x, 0)), fconst(sum, ir.F64, 0), sum) // 0 + 0 has no other sign, but be sure
+		return e.Select(e.ICmp("eq", x, x.Int(0)), sum.Float(0), sum) // 0 + 0 has no other sign, but be sure
 	}
 	lanes := 16
 	if wide {
 		lanes = 8
 	}
 	return e.chunks([]ll.Val{x}, lanes, func(p []ll.Val) ll.Val {
-		t := withElem(p[0].T, typ(to))
-		return e.o.Call(t, "llvm.x86.avx512."+name+".round."+suffix(t)+"."+suffix(p[0].T), p[0], ll.Int("i32", mode))
+		t := p[0].T.WithElem(typ(to))
+		return e.IntrOf(t, "x86.avx512."+string(name)+".round", []ll.Type{t, p[0].T}, p[0], ll.Int("i32", mode))
 	})
 }
 
@@ -228,8 +225,8 @@ func (e *emitter) directedF64ToF32(in *ir.Inst, x ll.Val) ll.Val {
 		return e.modal(ir.FTrunc, in.Rnd, []ll.Val{x})
 	}
 	return e.chunks([]ll.Val{x}, 8, func(p []ll.Val) ll.Val {
-		zero := ll.Val{T: "<8 x float>", S: "zeroinitializer"}
-		return e.o.Call("<8 x float>", "llvm.x86.avx512.mask.cvtpd2ps.512", p[0], zero, ll.Int("i8", -1), ll.Int("i32", mode))
+		zero := ll.Zero("<8 x float>")
+		return e.Call("<8 x float>", "llvm.x86.avx512.mask.cvtpd2ps.512", p[0], zero, ll.Int("i8", -1), ll.Int("i32", mode))
 	})
 }
 
@@ -243,35 +240,35 @@ func (e *emitter) directedToHalf(in *ir.Inst, x ll.Val) ll.Val {
 	switch {
 	case e.cpu.avx512:
 		r = e.chunks([]ll.Val{x}, 16, func(p []ll.Val) ll.Val {
-			zero := ll.Val{T: "<16 x i16>", S: "zeroinitializer"}
-			return e.o.Call("<16 x i16>", "llvm.x86.avx512.mask.vcvtps2ph.512", p[0], ll.Int("i32", imm), zero, ll.Int("i16", -1))
+			zero := ll.Zero("<16 x i16>")
+			return e.Call("<16 x i16>", "llvm.x86.avx512.mask.vcvtps2ph.512", p[0], ll.Int("i32", imm), zero, ll.Int("i16", -1))
 		})
 	case e.cpu.modal && !e.cpu.arm64:
 		r = e.chunks([]ll.Val{x}, 8, func(p []ll.Val) ll.Val {
-			return e.o.Call("<8 x i16>", "llvm.x86.vcvtps2ph.256", p[0], ll.Int("i32", imm))
+			return e.Call("<8 x i16>", "llvm.x86.vcvtps2ph.256", p[0], ll.Int("i32", imm))
 		})
 	default:
 		return e.cutToHalf(x, in.Rnd)
 	}
-	return e.conv("bitcast", r, "half")
+	return e.Recast(r, "half")
 }
 
 // cutToHalf rounds to nearest, sees on which side that fell, and takes the neighbour if it is the wrong one.
 func (e *emitter) cutToHalf(x ll.Val, rnd ir.Rnd) ll.Val {
-	h := e.conv("fptrunc", x, "half")
-	back := e.conv("fpext", h, "float")
-	b := e.bits(h, ir.F16)
-	up, down := e.fcmp("ogt", back, x), e.fcmp("olt", back, x)
-	neg := e.cmp("slt", b, k(b, 0))
-	one := func(c ll.Val) ll.Val { return e.conv("zext", c, "i16") }
+	h := e.FPTrunc(x, "half")
+	back := e.FPExt(h, "float")
+	b := e.Bits(h)
+	up, down := e.FCmp("ogt", back, x), e.FCmp("olt", back, x)
+	neg := e.ICmp("slt", b, b.Int(0))
+	one := func(c ll.Val) ll.Val { return e.ZExt(c, "i16") }
 	switch rnd {
 	case ir.RZ: // away from zero: one place less
-		away := e.sel(neg, down, up)
-		b = e.op2("sub", b, one(away))
+		away := e.Select(neg, down, up)
+		b = e.Sub(b, one(away))
 	case ir.RM:
-		b = e.sel(neg, e.op2("add", b, one(up)), e.op2("sub", b, one(up)))
+		b = e.Select(neg, e.Add(b, one(up)), e.Sub(b, one(up)))
 	case ir.RP:
-		b = e.sel(neg, e.op2("sub", b, one(down)), e.op2("add", b, one(down)))
+		b = e.Select(neg, e.Sub(b, one(down)), e.Add(b, one(down)))
 	}
-	return e.fromBits(b, ir.F16)
+	return e.Recast(b, typ(ir.F16))
 }

@@ -49,10 +49,10 @@ func (e *emitter) inRows() bool {
 
 // rowLoop writes the loop over warps around the loop over a stretch of blocks, and gives the length of the stretch.
 func (e *emitter) rowLoop(end ll.Val) ll.Val {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	bid, x := c.bid, c.ctaid[0]
-	left := e.intr("umin", e.op2("sub", end, bid), ll.Int("i64", rowBlocks))
-	run := e.intr("umin", e.conv("trunc", left, "i32"), e.op2("sub", c.grid[0], x))
+	left := e.Intr("umin", e.Sub(end, bid), ll.Int("i64", rowBlocks))
+	run := e.Intr("umin", e.Trunc(left, "i32"), e.Sub(c.grid[0], x))
 	o.Br("warp.head")
 	o.Label("warp.head")
 	warp := o.Phi("i32")
@@ -62,9 +62,9 @@ func (e *emitter) rowLoop(end ll.Val) ll.Val {
 	o.Label("row.head")
 	i := o.Phi("i32")
 	i.Add(ll.Int("i32", 0), "warp.head")
-	c.bid = e.op2("add", bid, e.conv("zext", i.Val, "i64"))
-	c.ctaid[0] = e.op2("add", x, i.Val)
-	o.Do("store %s, %s", c.bid, e.at(c.worker, image.WorkerBlock))
+	c.bid = e.Add(bid, e.ZExt(i.Val, "i64"))
+	c.ctaid[0] = e.Add(x, i.Val)
+	o.Store(c.bid, e.at(c.worker, image.WorkerBlock), 0)
 	e.warpValues()
 	o.Br("b0")
 	c.warpNext = "row.next"
@@ -72,12 +72,12 @@ func (e *emitter) rowLoop(end ll.Val) ll.Val {
 
 	o.Line = 0
 	o.Label("row.next")
-	up := o.Op("i32", "add %s, 1", i.Val)
+	up := o.Add(i.Val, i.Val.Int(1))
 	i.Add(up, "row.next")
-	o.CondBr(e.cmp("ult", up, run), "row.head", "warp.next")
+	o.CondBr(e.ICmp("ult", up, run), "row.head", "warp.next")
 	o.Label("warp.next")
-	next := o.Op("i32", "add %s, 1", warp.Val)
+	next := o.Add(warp.Val, warp.Val.Int(1))
 	warp.Add(next, "warp.next")
-	o.CondBr(e.cmp("ult", next, c.warps), "warp.head", "block.next")
+	o.CondBr(e.ICmp("ult", next, c.warps), "warp.head", "block.next")
 	return run
 }

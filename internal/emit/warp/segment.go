@@ -1,8 +1,6 @@
 package warp
 
 import (
-	"fmt"
-
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -34,14 +32,14 @@ func (e *emitter) loadSegments(a *access) []ll.Val {
 			got = append(got, e.slice(e.maskedLoad(t, e.segLanes(a), a.elem, p, m, a.all, a.ro), 0, s.Seg))
 			continue
 		}
-		one := func() []ll.Val { return []ll.Val{e.o.Op(t, "load %s, %s, align %d%s", t, p, a.elem, a.ro)} }
+		one := func() []ll.Val { return []ll.Val{e.LoadAs(t, p, ll.Access{Align: a.elem, Meta: a.ro})} }
 		var x ll.Val
 		if a.all {
 			x = one()[0]
 		} else {
-			it := fmt.Sprintf("i%d", e.segLanes(a))
-			num := e.o.Op(it, "bitcast %s to %s", m, it)
-			x = e.choose(e.cmp("ne", num, ll.Int(it, 0)), "seg", one, func() []ll.Val { return []ll.Val{{T: t, S: "zeroinitializer"}} })[0]
+			it := ll.IntType(e.segLanes(a))
+			num := e.Bitcast(m, it)
+			x = e.choose(e.ICmp("ne", num, ll.Int(it, 0)), "seg", one, func() []ll.Val { return []ll.Val{ll.Zero(t)} })[0]
 		}
 		got = append(got, e.splatN(x, s.Seg))
 	}
@@ -67,7 +65,7 @@ func (e *emitter) segMask(a *access, seg int) ll.Val {
 	m := e.segOwnMask(a, seg)
 	if a.known && s.SegStride == 0 {
 		for o := 1; o < e.w/s.Seg; o++ {
-			m = e.op2("or", m, e.segOwnMask(a, o))
+			m = e.Or(m, e.segOwnMask(a, o))
 		}
 	}
 	return m
@@ -79,9 +77,9 @@ func (e *emitter) segOwnMask(a *access, seg int) ll.Val {
 	if n == a.shape.Seg {
 		return e.slice(a.mask, at, n)
 	}
-	bits := e.op2("and", e.op2("lshr", e.number(a.mask), ll.Int("i32", int64(at))), ll.Int("i32", 1<<a.shape.Seg-1))
-	bits = e.o.Op("i32", `call i32 asm "", "=r,0"(%s) nounwind memory(none)`, bits)
-	return e.o.Op(ll.Vec(n, "i1"), "bitcast %s to %s", e.conv("trunc", bits, fmt.Sprintf("i%d", n)), ll.Vec(n, "i1"))
+	bits := e.And(e.LShr(e.number(a.mask), ll.Int("i32", int64(at))), ll.Int("i32", 1<<a.shape.Seg-1))
+	bits = e.Op("i32", `call i32 asm "", "=r,0"(%s) nounwind memory(none)`, bits)
+	return e.Bitcast(e.Trunc(bits, ll.IntType(n)), ll.Vec(n, "i1"))
 }
 
 func (e *emitter) segPointer(a *access, seg int) ll.Val {
@@ -92,16 +90,16 @@ func (e *emitter) segPointer(a *access, seg int) ll.Val {
 	}
 	v := e.vector(addr)
 	if a.all {
-		return e.pointer(a.in.Space, e.o.Op("i64", "extractelement %s, i64 %d", v, seg*a.shape.Seg))
+		return e.pointer(a.in.Space, e.Extract(v, seg*a.shape.Seg))
 	}
 	// A lane that does not act may have an index that wrapped, and with it an address far away: the first that acts counts.
-	it := fmt.Sprintf("i%d", a.shape.Seg)
+	it := ll.IntType(a.shape.Seg)
 	m := e.slice(a.mask, seg*a.shape.Seg, a.shape.Seg)
-	first := e.o.Call(it, "llvm.cttz."+it, e.o.Op(it, "bitcast %s to %s", m, it), ll.Int("i1", 0))
-	lane := e.op2("and", e.conv("zext", first, "i64"), ll.Int("i64", int64(a.shape.Seg-1)))
-	x := e.o.Op("i64", "extractelement %s, %s", v, e.op2("add", lane, ll.Int("i64", int64(seg*a.shape.Seg))))
+	first := e.Intr("cttz", e.Bitcast(m, it), ll.Int("i1", 0))
+	lane := e.And(e.ZExt(first, "i64"), ll.Int("i64", int64(a.shape.Seg-1)))
+	x := e.ExtractAt(v, e.Add(lane, ll.Int("i64", int64(seg*a.shape.Seg))))
 	if a.shape.Stride != 0 {
-		x = e.op2("sub", x, e.op2("mul", lane, ll.Int("i64", a.shape.Stride)))
+		x = e.Sub(x, e.Mul(lane, ll.Int("i64", a.shape.Stride)))
 	}
 	return e.pointer(a.in.Space, x)
 }
@@ -114,7 +112,7 @@ func (e *emitter) storeSegments(a *access, x ll.Val) {
 		if !a.all {
 			m = e.segOwnMask(a, seg)
 		}
-		part := e.shuffle(x, x, rangeInts(0, n, func(j int) int {
+		part := e.Shuffle(x, x, rangeInts(0, n, func(j int) int {
 			if j < a.shape.Seg {
 				return at + j
 			}

@@ -8,7 +8,7 @@ import (
 
 // sreg computes a special register at the start of the warp.
 func (e *emitter) sreg(in *ir.Inst) *rep {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	one := func(x ll.Val) *rep { return &rep{scalar: x} }
 	launch := func(off int) *rep { return one(e.load("i32", c.launch, off, invariant)) }
 	s := in.Sreg
@@ -23,13 +23,13 @@ func (e *emitter) sreg(in *ir.Inst) *rep {
 		return one(c.grid[s-ir.NctaidX])
 	case ir.LaneID:
 		if e.w == 1 {
-			return one(o.Op("i32", "and %s, 31", c.first))
+			return one(o.And(c.first, c.first.Int(31)))
 		}
 		return one(ll.Int("i32", 0))
 	case ir.WarpID:
-		return one(o.Op("i32", "lshr %s, 5", c.first))
+		return one(o.LShr(c.first, c.first.Int(5)))
 	case ir.NWarpID:
-		return one(o.Op("i32", "lshr %s, 5", o.Op("i32", "add %s, 31", c.threads)))
+		return one(o.LShr(o.Add(c.threads, c.threads.Int(31)), ll.Int("i32", 5)))
 	case ir.SMID:
 		return one(e.load("i32", c.worker, image.WorkerID, invariant))
 	case ir.NSMID:
@@ -70,20 +70,20 @@ func (e *emitter) sreg(in *ir.Inst) *rep {
 func (e *emitter) clusterReg(s ir.SpecialReg) ll.Val {
 	c := &e.ctx
 	dim := func(i ir.SpecialReg) ll.Val { return e.load("i32", c.launch, image.LaunchCluster+4*int(i), invariant) }
-	in := func(i ir.SpecialReg) ll.Val { return e.op2("urem", c.ctaid[i], dim(i)) }
+	in := func(i ir.SpecialReg) ll.Val { return e.URem(c.ctaid[i], dim(i)) }
 	switch {
 	case s >= ir.ClusterIDX && s <= ir.ClusterIDZ:
-		return e.op2("udiv", c.ctaid[s-ir.ClusterIDX], dim(s-ir.ClusterIDX))
+		return e.UDiv(c.ctaid[s-ir.ClusterIDX], dim(s-ir.ClusterIDX))
 	case s >= ir.NClusterIDX && s <= ir.NClusterIDZ:
-		return e.op2("udiv", c.grid[s-ir.NClusterIDX], dim(s-ir.NClusterIDX))
+		return e.UDiv(c.grid[s-ir.NClusterIDX], dim(s-ir.NClusterIDX))
 	case s >= ir.ClusterCtaIDX && s <= ir.ClusterCtaIDZ:
 		return in(s - ir.ClusterCtaIDX)
 	case s >= ir.ClusterNctaIDX && s <= ir.ClusterNctaIDZ:
 		return dim(s - ir.ClusterNctaIDX)
 	case s == ir.ClusterCtaRank:
-		return e.op2("add", in(0), e.op2("mul", dim(0), e.op2("add", in(1), e.op2("mul", dim(1), in(2)))))
+		return e.Add(in(0), e.Mul(dim(0), e.Add(in(1), e.Mul(dim(1), in(2)))))
 	case s == ir.ClusterNctaRank:
-		return e.op2("mul", dim(0), e.op2("mul", dim(1), dim(2)))
+		return e.Mul(dim(0), e.Mul(dim(1), dim(2)))
 	}
 	return ll.Int("i32", 1) // %is_explicit_cluster
 }
@@ -107,18 +107,18 @@ func (e *emitter) lanemask(s ir.SpecialReg) *rep {
 		return int64(int32(m))
 	}
 	if e.w == 1 {
-		bit := e.op2("shl", ll.Int("i32", 1), e.op2("and", e.ctx.first, ll.Int("i32", 31)))
-		below := e.op2("sub", bit, ll.Int("i32", 1))
+		bit := e.Shl(ll.Int("i32", 1), e.And(e.ctx.first, ll.Int("i32", 31)))
+		below := e.Sub(bit, ll.Int("i32", 1))
 		x := bit
 		switch s {
 		case ir.LanemaskLE:
-			x = e.op2("or", bit, below)
+			x = e.Or(bit, below)
 		case ir.LanemaskLT:
 			x = below
 		case ir.LanemaskGE:
-			x = e.not(below)
+			x = e.Not(below)
 		case ir.LanemaskGT:
-			x = e.not(e.op2("or", bit, below))
+			x = e.Not(e.Or(bit, below))
 		}
 		return &rep{scalar: x}
 	}
@@ -143,38 +143,38 @@ func (e *emitter) tid(in *ir.Inst) *rep {
 				if xy*int64(n[2]) == x {
 					return t
 				}
-				return e.op2("urem", t, k(t, x))
+				return e.URem(t, t.Int(x))
 			case 1:
-				return e.op2("urem", e.op2("udiv", t, k(t, x)), k(t, int64(n[1])))
+				return e.URem(e.UDiv(t, t.Int(x)), t.Int(int64(n[1])))
 			}
-			return e.op2("udiv", t, k(t, xy))
+			return e.UDiv(t, t.Int(xy))
 		}
 		if shape.Kind >= ir.Affine {
 			return &rep{scalar: part(c.first)}
 		}
 		lanes := e.iota("i32")
-		return &rep{vec: part(e.op2("add", e.splat(c.first), lanes))}
+		return &rep{vec: part(e.Add(e.splat(c.first), lanes))}
 	}
 	// Any shape: divide by multiplying. With at most 1024 threads 2^20 is enough for exact quotients.
 	t := c.first
 	if e.w > 1 {
 		lanes := e.iota("i32")
-		t = e.op2("add", e.splat(c.first), lanes)
+		t = e.Add(e.splat(c.first), lanes)
 	}
-	width, _ := split(t.T)
+	width, _ := t.T.Split()
 	inverse := func(d ll.Val) ll.Val {
-		q := e.op2("udiv", ll.Int("i32", 1<<20-1), d)
-		return e.splatN(e.op2("add", q, ll.Int("i32", 1)), width)
+		q := e.UDiv(ll.Int("i32", 1<<20-1), d)
+		return e.splatN(e.Add(q, ll.Int("i32", 1)), width)
 	}
-	div := func(a, inv ll.Val) ll.Val { return e.op2("lshr", e.op2("mul", a, inv), k(a, 20)) }
+	div := func(a, inv ll.Val) ll.Val { return e.LShr(e.Mul(a, inv), a.Int(20)) }
 	row := div(t, inverse(c.block[0]))
 	var r ll.Val
 	switch dim {
 	case 0:
-		r = e.op2("sub", t, e.op2("mul", row, e.splatN(c.block[0], width)))
+		r = e.Sub(t, e.Mul(row, e.splatN(c.block[0], width)))
 	case 1:
 		z := div(row, inverse(c.block[1]))
-		r = e.op2("sub", row, e.op2("mul", z, e.splatN(c.block[1], width)))
+		r = e.Sub(row, e.Mul(z, e.splatN(c.block[1], width)))
 	default:
 		r = div(row, inverse(c.block[1]))
 	}

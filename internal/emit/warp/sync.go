@@ -40,7 +40,7 @@ func (e *emitter) blockFrame() uint32 {
 
 // perWarpLoop runs the warps that can run, round and round, until all are done. If none can, the kernel is stuck.
 func (e *emitter) perWarpLoop() {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	if e.jam > 1 {
 		panic("BUG: warps that go side by side wait for each other")
 	}
@@ -51,28 +51,28 @@ func (e *emitter) perWarpLoop() {
 	if e.hasYields() {
 		e.meta.Resumable = true
 		at := e.at(c.worker, image.WorkerResume)
-		again := o.Op("i32", "load i32, %s", at)
-		o.Do("store i32 0, %s", at)
-		o.CondBr(e.cmp("ne", again, ll.Int("i32", 0)), "sched.head", "block.start")
+		again := o.Load("i32", at, 0)
+		o.Store(ll.Int("i32", 0), at, 0)
+		o.CondBr(e.ICmp("ne", again, ll.Int("i32", 0)), "sched.head", "block.start")
 		o.Label("block.start")
 		start = "block.start"
 	}
 	for off := 0; off < blockBytes; off += 64 {
-		o.Do("store <16 x i32> zeroinitializer, %s, align 64", e.at(c.frame, off))
+		o.Store(ll.Zero("<16 x i32>"), e.at(c.frame, off), 64)
 	}
 	o.Br("init.head")
 	o.Label("init.head")
 	i := o.Phi("i32")
 	i.Add(ll.Int("i32", 0), start)
 	wf := e.frameOf(i.Val)
-	o.Do("store <4 x i32> zeroinitializer, %s, align 16", wf)
-	up := o.Op("i32", "add %s, 1", i.Val)
+	o.Store(ll.Zero("<4 x i32>"), wf, 16)
+	up := o.Add(i.Val, i.Val.Int(1))
 	i.Add(up, "init.head")
-	o.CondBr(e.cmp("ult", up, c.warps), "init.head", "sched.head")
+	o.CondBr(e.ICmp("ult", up, c.warps), "init.head", "sched.head")
 
 	o.Label("sched.head")
-	o.Do("store i32 0, %s", progress)
-	o.Do("store i32 0, %s", yields)
+	o.Store(ll.Int("i32", 0), progress, 0)
+	o.Store(ll.Int("i32", 0), yields, 0)
 	o.Br("warp.head")
 	o.Label("warp.head")
 	warp := o.Phi("i32")
@@ -81,12 +81,12 @@ func (e *emitter) perWarpLoop() {
 	c.warpFrame = e.frameOf(c.warp)
 	status := e.load("i32", c.warpFrame, warpStatus, "")
 	if e.coll.bytes > 0 {
-		o.CondBr(e.cmp("eq", status, ll.Int("i32", collecting)), "try", "warp.ask")
+		o.CondBr(e.ICmp("eq", status, ll.Int("i32", collecting)), "try", "warp.ask")
 		o.Label("warp.ask")
 	}
-	o.CondBr(e.cmp("eq", status, ll.Int("i32", running)), "warp.run", "warp.next")
+	o.CondBr(e.ICmp("eq", status, ll.Int("i32", running)), "warp.run", "warp.next")
 	o.Label("warp.run")
-	o.Do("store i32 1, %s", progress)
+	o.Store(ll.Int("i32", 1), progress, 0)
 	e.warpValues()
 	e.dispatch(e.load("i32", c.warpFrame, warpPC, ""))
 	c.warpNext = "warp.next"
@@ -95,29 +95,29 @@ func (e *emitter) perWarpLoop() {
 
 	o.Line = 0
 	o.Label("warp.next")
-	next := o.Op("i32", "add %s, 1", warp.Val)
+	next := o.Add(warp.Val, warp.Val.Int(1))
 	warp.Add(next, "warp.next")
-	o.CondBr(e.cmp("ult", next, c.warps), "warp.head", "sched.next")
+	o.CondBr(e.ICmp("ult", next, c.warps), "warp.head", "sched.next")
 	o.Label("sched.next")
 	ended := e.load("i32", c.frame, blockDone, "")
-	o.CondBr(e.cmp("eq", ended, c.warps), "block.next", "sched.more")
+	o.CondBr(e.ICmp("eq", ended, c.warps), "block.next", "sched.more")
 	o.Label("sched.more")
-	spun := o.Op("i32", "load i32, %s", yields)
-	o.CondBr(e.cmp("ne", spun, ll.Int("i32", 0)), "sched.yield", "sched.check")
+	spun := o.Load("i32", yields, 0)
+	o.CondBr(e.ICmp("ne", spun, ll.Int("i32", 0)), "sched.yield", "sched.check")
 	o.Label("sched.yield")
 	if e.hasYields() {
 		leave := e.rtCall("i32", image.RtYield, c.launch, c.worker)
-		o.CondBr(e.cmp("ne", leave, ll.Int("i32", 0)), "sched.leave", "sched.head")
+		o.CondBr(e.ICmp("ne", leave, ll.Int("i32", 0)), "sched.leave", "sched.head")
 		o.Label("sched.leave")
-		o.Do("ret i32 %d", image.StopYield)
+		o.Ret(ll.Int("i32", image.StopYield))
 	} else {
 		o.Br("sched.head")
 	}
 	o.Label("sched.check")
-	went := o.Op("i32", "load i32, %s", progress)
-	o.CondBr(e.cmp("ne", went, ll.Int("i32", 0)), "sched.head", "stuck")
+	went := o.Load("i32", progress, 0)
+	o.CondBr(e.ICmp("ne", went, ll.Int("i32", 0)), "sched.head", "stuck")
 	o.Label("stuck")
-	o.Do("ret i32 %d", image.StopDeadlock)
+	o.Ret(ll.Int("i32", image.StopDeadlock))
 }
 
 func (e *emitter) hasYields() bool {
@@ -134,45 +134,45 @@ func (e *emitter) threadsIn() ll.Val { return ll.Int("i32", int64(e.w)) }
 
 // perWarpBar arrives at a barrier, and waits there unless it is an arrival only (k 0).
 func (e *emitter) perWarpBar(in *ir.Inst, k int) {
-	c, o := &e.ctx, e.o
-	id := e.op2("and", e.scalar(in.Args[0]), ll.Int("i32", numBars-1))
+	c, o := &e.ctx, e.Func
+	id := e.And(e.scalar(in.Args[0]), ll.Int("i32", numBars-1))
 	count := e.scalar(in.Args[1])
-	off := e.conv("zext", e.op2("mul", id, ll.Int("i32", barBytes)), "i64")
-	bar := o.Op("ptr", "getelementptr i8, %s, %s", c.frame, off)
+	off := e.ZExt(e.Mul(id, ll.Int("i32", barBytes)), "i64")
+	bar := o.GEP("i8", c.frame, off)
 	if len(in.Args) > 2 {
 		part := e.barPart(in)
 		old := e.load("i32", bar, barAcc, "")
 		came := e.load("i32", bar, barArrived, "")
 		sum := e.barCombine(in.BarKind, old, part)
-		acc := e.sel(e.cmp("eq", came, ll.Int("i32", 0)), part, sum)
-		o.Do("store %s, %s", acc, e.at(bar, barAcc))
+		acc := e.Select(e.ICmp("eq", came, ll.Int("i32", 0)), part, sum)
+		o.Store(acc, e.at(bar, barAcc), 0)
 	}
 	if k > 0 {
 		e.save(k)
-		o.Do("store i32 %d, %s", k, e.at(c.warpFrame, warpPC))
-		o.Do("store i32 %d, %s", waiting, e.at(c.warpFrame, warpStatus))
-		o.Do("store %s, %s", id, e.at(c.warpFrame, warpBar))
+		o.Store(ll.Int("i32", int64(k)), e.at(c.warpFrame, warpPC), 0)
+		o.Store(ll.Int("i32", int64(waiting)), e.at(c.warpFrame, warpStatus), 0)
+		o.Store(id, e.at(c.warpFrame, warpBar), 0)
 	}
 	o.Do("call void @kz.arrive(%s, %s, %s, %s, %s)", c.frame, id, count, e.threadsIn(), c.warps)
 }
 
 // perWarpExit ends the warp; barriers that waited for it alone may open.
 func (e *emitter) perWarpExit() {
-	c, o := &e.ctx, e.o
-	o.Do("store i32 %d, %s", done, e.at(c.warpFrame, warpStatus))
+	c, o := &e.ctx, e.Func
+	o.Store(ll.Int("i32", int64(done)), e.at(c.warpFrame, warpStatus), 0)
 	n := e.load("i32", c.frame, blockDone, "")
-	o.Do("store %s, %s", e.op2("add", n, ll.Int("i32", 1)), e.at(c.frame, blockDone))
+	o.Store(e.Add(n, ll.Int("i32", 1)), e.at(c.frame, blockDone), 0)
 	o.Do("call void @kz.exit(%s, %s, %s)", c.frame, e.threadsIn(), c.warps)
 	o.Br(c.warpNext)
 }
 
 // perWarpYield lets the other warps run and goes on in the next round.
 func (e *emitter) perWarpYield(k int) {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	e.spins = true
 	e.save(k)
-	o.Do("store i32 %d, %s", k, e.at(c.warpFrame, warpPC))
-	o.Do("store i32 1, %s", c.nextPC)
+	o.Store(ll.Int("i32", int64(k)), e.at(c.warpFrame, warpPC), 0)
+	o.Store(ll.Int("i32", 1), c.nextPC, 0)
 }
 
 // helpers writes the functions that barriers call.

@@ -17,14 +17,14 @@ const (
 
 // emitTexture calls the runtime for the whole warp: handles and words go to memory, results come back from it.
 func emitTexture(e *emitter, in *ir.Inst) {
-	o := e.o
+	o := e.Func
 	if len(in.Args)-1 > texRows || len(in.Results) > texResults {
 		panic(fmt.Sprintf("BUG: %s with %d arguments", in.Op, len(in.Args)))
 	}
 	room := func(key string, bytes int) ll.Val {
 		p, ok := e.scratch[key]
 		if !ok {
-			p = o.Alloca(fmt.Sprintf("[%d x i8]", bytes), 64)
+			p = o.Alloca(ll.Array(bytes, "i8"), 64)
 			e.scratch[key] = p
 		}
 		return p
@@ -36,25 +36,25 @@ func emitTexture(e *emitter, in *ir.Inst) {
 		if i > 0 && a.Type != ir.I32 {
 			panic(fmt.Sprintf("BUG: argument %d of %s is %s", i, in.Op, a.Type))
 		}
-		o.Do("store %s, %s, align 64", x, e.at(args, at))
+		o.Store(x, e.at(args, at), 64)
 		at += texLanes * bytesOf(a.Type)
 	}
 	answer := e.rtCall("i64", image.RtTexture, e.ctx.launch, e.ctx.worker, ll.Int("i32", int64(int32(in.UnitOp))), e.active(in), args, results)
 	e.orTexture(in, answer)
 	for i, r := range in.Results {
 		t := ll.Vec(e.w, typ(r.Type))
-		e.set(r, o.Op(t, "load %s, %s, align 64", t, e.at(results, i*texLanes*4)))
+		e.set(r, o.Load(t, e.at(results, i*texLanes*4), 64))
 	}
 }
 
 // orTexture goes on if the runtime answered 0, else leaves the kernel with the code it gave.
 func (e *emitter) orTexture(in *ir.Inst, answer ll.Val) {
-	o := e.o
+	o := e.Func
 	stop, on := o.NewLabel("texture.stop"), o.NewLabel("texture.on")
-	o.Do("br %s, label %%%s, label %%%s, !prof !7", e.cmp("ne", answer, ll.Int("i64", 0)), stop, on)
+	o.Do("br %s, label %%%s, label %%%s, !prof !7", e.ICmp("ne", answer, ll.Int("i64", 0)), stop, on)
 	o.Label(stop)
-	o.Do("store i32 %d, %s", in.Line, e.at(e.ctx.worker, image.WorkerStopLine))
-	o.Do("store %s, %s", e.conv("trunc", e.op2("lshr", answer, ll.Int("i64", 32)), "i32"), e.at(e.ctx.worker, image.WorkerStopLanes))
-	o.Do("ret %s", e.conv("trunc", answer, "i32"))
+	o.Store(ll.Int("i32", int64(in.Line)), e.at(e.ctx.worker, image.WorkerStopLine), 0)
+	o.Store(e.Trunc(e.LShr(answer, ll.Int("i64", 32)), "i32"), e.at(e.ctx.worker, image.WorkerStopLanes), 0)
+	o.Ret(e.Trunc(answer, "i32"))
 	e.label(on)
 }

@@ -31,7 +31,7 @@ func (e *emitter) tile(list []*ir.Inst) int {
 func (e *emitter) storeTile(list []*ir.Inst) {
 	var at []ll.Val
 	for _, in := range list {
-		e.line, e.o.Line = in.Line, in.Line
+		e.line, e.Line = in.Line, in.Line
 		e.aligned(in, 4, ll.Val{}, true)
 		at = append(at, e.vector(in.Args[0]))
 	}
@@ -41,19 +41,19 @@ func (e *emitter) storeTile(list []*ir.Inst) {
 			continue
 		}
 		first := at[i/tileRows*tileRows]
-		c := e.cmp("eq", at[i], e.op2("add", first, k(first, int64(4*(i%tileRows)))))
+		c := e.ICmp("eq", at[i], e.Add(first, first.Int(int64(4*(i%tileRows)))))
 		if same.IsZero() {
 			same = c
 		} else {
-			same = e.op2("and", same, c)
+			same = e.And(same, c)
 		}
 	}
-	e.choose(e.cmp("eq", e.number(same), ll.Int("i32", -1)), "tile", func() []ll.Val { e.storeRows(list, at); return nil }, func() []ll.Val {
+	e.choose(e.ICmp("eq", e.number(same), ll.Int("i32", -1)), "tile", func() []ll.Val { e.storeRows(list, at); return nil }, func() []ll.Val {
 		for _, in := range list {
-			e.line, e.o.Line = in.Line, in.Line
+			e.line, e.Line = in.Line, in.Line
 			ptrs, x := e.pointers(in), e.stored(in.Args[1], e.w)
 			e.overLanes(ll.Splat(e.w, ll.Int("i1", 1)), []ll.Val{ptrs, x}, nil, func(l []ll.Val) []ll.Val {
-				e.o.Do("store %s, %s, align 4", l[1], l[0]) // in a loop: written out it would be a thousand stores
+				e.Store(l[1], l[0], 4) // in a loop: written out it would be a thousand stores
 				return nil
 			})
 		}
@@ -66,7 +66,7 @@ func (e *emitter) storeTile(list []*ir.Inst) {
 func (e *emitter) storeRows(list []*ir.Inst, at []ll.Val) {
 	for t := 0; t < len(list); t += tileRows {
 		for l := range e.w {
-			p := e.o.Op("i64", "extractelement %s, i64 %d", at[t], l)
+			p := e.Extract(at[t], l)
 			e.fetch(e.pointer(ir.Global, p), true)
 		}
 	}
@@ -76,14 +76,14 @@ func (e *emitter) storeRows(list []*ir.Inst, at []ll.Val) {
 			rows := make([]ll.Val, tileRows)
 			for i := range rows {
 				in := list[t+i]
-				rows[i] = e.slice(e.conv("bitcast", e.stored(in.Args[1], e.w), "i32"), half, tileRows)
+				rows[i] = e.slice(e.Recast(e.stored(in.Args[1], e.w), "i32"), half, tileRows)
 			}
 			turned = append(turned, e.turn(rows))
 		}
 		for l := range tileRows {
 			for t, rows := range turned {
-				p := e.o.Op("i64", "extractelement %s, i64 %d", at[t*tileRows], half+l)
-				e.o.Do("store %s, %s, align 4", rows[l], e.pointer(ir.Global, p))
+				p := e.Extract(at[t*tileRows], half+l)
+				e.Store(rows[l], e.pointer(ir.Global, p), 4)
 			}
 		}
 	}
@@ -98,13 +98,13 @@ func (e *emitter) turn(rows []ll.Val) []ll.Val {
 				continue
 			}
 			a, b := rows[i], rows[i+d]
-			rows[i] = e.shuffle(a, b, rangeInts(0, n, func(x int) int {
+			rows[i] = e.Shuffle(a, b, rangeInts(0, n, func(x int) int {
 				if x&d == 0 {
 					return x
 				}
 				return n + x - d
 			}))
-			rows[i+d] = e.shuffle(a, b, rangeInts(0, n, func(x int) int {
+			rows[i+d] = e.Shuffle(a, b, rangeInts(0, n, func(x int) int {
 				if x&d == 0 {
 					return x + d
 				}

@@ -14,7 +14,7 @@ func emitCopy(e *emitter, in *ir.Inst) {
 func emitUndef(e *emitter, in *ir.Inst) {
 	v := in.Results[0]
 	t := ll.Vec(e.lanesOf(v), typ(v.Type))
-	e.rep(v).scalar = ll.Val{T: t, S: "zeroinitializer"}
+	e.rep(v).scalar = ll.Zero(t)
 }
 
 // emitParam was done at the start of the function.
@@ -31,10 +31,10 @@ func (e *emitter) widenSReg(in *ir.Inst, r *rep) {
 		return
 	}
 	if !x.scalar.IsZero() && x.scalar.T == "i32" {
-		x.scalar = e.conv("zext", x.scalar, "i64")
+		x.scalar = e.ZExt(x.scalar, "i64")
 	}
 	if !x.vec.IsZero() {
-		x.vec = e.conv("zext", x.vec, "i64")
+		x.vec = e.ZExt(x.vec, "i64")
 	}
 }
 
@@ -53,7 +53,7 @@ func (e *emitter) varAddr(in *ir.Inst) {
 	for i, name := range e.m.Vars {
 		if name == in.Sym {
 			p := e.load("i64", e.ctx.vars, 8*i, invariant)
-			e.rep(in.Results[0]).scalar = e.op2("add", p, ll.Int("i64", in.Off))
+			e.rep(in.Results[0]).scalar = e.Add(p, ll.Int("i64", in.Off))
 			return
 		}
 	}
@@ -94,50 +94,50 @@ func emitFuncAddr(e *emitter, in *ir.Inst) { e.unsupported("the address of a fun
 
 // base is the host address where a space begins: for lane 0 (n 1) or for each lane.
 func (e *emitter) base(sp ir.Space, n int) ll.Val {
-	c, o := &e.ctx, e.o
+	c, o := &e.ctx, e.Func
 	switch sp {
 	case ir.Shared:
-		return e.splatN(o.Op("i64", "ptrtoint %s to i64", c.shared), n)
+		return e.splatN(o.PtrToInt(c.shared), n)
 	case ir.ParamSpace:
-		return e.splatN(o.Op("i64", "ptrtoint %s to i64", c.params), n)
+		return e.splatN(o.PtrToInt(c.params), n)
 	case ir.Local:
-		b := o.Op("i64", "ptrtoint %s to i64", c.local)
-		t := o.Op("i64", "zext %s to i64", c.first)
-		b = e.op2("add", b, e.op2("mul", t, ll.Int("i64", int64(e.meta.LocalThread))))
+		b := o.PtrToInt(c.local)
+		t := o.ZExt(c.first, "i64")
+		b = e.Add(b, e.Mul(t, ll.Int("i64", int64(e.meta.LocalThread))))
 		if n == 1 {
 			return b
 		}
 		v := e.splat(b)
-		return e.op2("add", v, e.offsets(ir.Shape{Stride: int64(e.meta.LocalThread)}, "i64"))
+		return e.Add(v, e.offsets(ir.Shape{Stride: int64(e.meta.LocalThread)}, "i64"))
 	}
 	return ll.Splat(n, ll.Int("i64", 0))
 }
 
 func emitToGeneric(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val { return e.op2("add", a[0], e.base(in.Space, n)) })
+	e.each(in, func(n int, a []ll.Val) ll.Val { return e.Add(a[0], e.base(in.Space, n)) })
 }
 
 func emitFromGeneric(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val { return e.op2("sub", a[0], e.base(in.Space, n)) })
+	e.each(in, func(n int, a []ll.Val) ll.Val { return e.Sub(a[0], e.base(in.Space, n)) })
 }
 
 // emitIsSpace compares with where the worker's shared and local memory lie; all else is global.
 func emitIsSpace(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		within := func(start, size ll.Val) ll.Val {
-			return e.cmp("ult", e.op2("sub", a[0], e.splatN(start, n)), e.splatN(size, n))
+			return e.ICmp("ult", e.Sub(a[0], e.splatN(start, n)), e.splatN(size, n))
 		}
-		c, o := &e.ctx, e.o
+		c, o := &e.ctx, e.Func
 		shared := func() ll.Val {
-			size := e.conv("zext", e.load("i32", c.launch, image.LaunchSharedTotal, invariant), "i64")
-			return within(o.Op("i64", "ptrtoint %s to i64", c.shared), size)
+			size := e.ZExt(e.load("i32", c.launch, image.LaunchSharedTotal, invariant), "i64")
+			return within(o.PtrToInt(c.shared), size)
 		}
 		local := func() ll.Val {
-			size := e.op2("mul", e.conv("zext", c.threads, "i64"), ll.Int("i64", int64(e.meta.LocalThread)))
-			return within(o.Op("i64", "ptrtoint %s to i64", c.local), size)
+			size := e.Mul(e.ZExt(c.threads, "i64"), ll.Int("i64", int64(e.meta.LocalThread)))
+			return within(o.PtrToInt(c.local), size)
 		}
 		param := func() ll.Val {
-			return within(o.Op("i64", "ptrtoint %s to i64", c.params), ll.Int("i64", int64(e.m.ParamBytes)))
+			return within(o.PtrToInt(c.params), ll.Int("i64", int64(e.m.ParamBytes)))
 		}
 		switch in.Space {
 		case ir.Shared:
@@ -147,7 +147,7 @@ func emitIsSpace(e *emitter, in *ir.Inst) {
 		case ir.ParamSpace:
 			return param()
 		case ir.Global:
-			return e.not(e.op2("or", e.op2("or", shared(), local()), param()))
+			return e.Not(e.Or(e.Or(shared(), local()), param()))
 		}
 		return ll.Splat(n, ll.Int("i1", 0)) // constant memory is global memory here
 	})

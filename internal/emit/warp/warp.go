@@ -9,7 +9,7 @@ import (
 func (e *emitter) members(in *ir.Inst, arg int) ll.Val {
 	act := e.active(in)
 	if m := in.Args[arg]; !m.Const || m.Int() != -1 {
-		return e.op2("and", act, e.scalar(m))
+		return e.And(act, e.scalar(m))
 	}
 	return act
 }
@@ -24,42 +24,42 @@ func (e *emitter) amongMembers(in *ir.Inst, arg int, f func(members ll.Val) []ll
 		}
 		return
 	}
-	o, act, masks := e.o, e.active(in), e.vector(in.Args[arg])
+	o, act, masks := e.Func, e.active(in), e.vector(in.Args[arg])
 	head, out := o.NewLabel("members"), o.NewLabel("members.out")
 	pre := o.Cur()
-	o.CondBr(e.cmp("ne", act, ll.Int("i32", 0)), head, out)
+	o.CondBr(e.ICmp("ne", act, ll.Int("i32", 0)), head, out)
 	e.label(head)
 	left := o.Phi("i32")
 	left.Add(act, pre)
-	types := make([]string, len(in.Results))
+	types := make([]ll.Type, len(in.Results))
 	acc := make([]*ll.Phi, len(in.Results))
 	for i, r := range in.Results {
 		types[i] = ll.Vec(e.w, typ(r.Type))
 		acc[i] = o.Phi(types[i])
-		acc[i].Add(ll.Val{T: types[i], S: "zeroinitializer"}, pre)
+		acc[i].Add(ll.Zero(types[i]), pre)
 	}
 	lane := o.Call("i32", "llvm.cttz.i32", left.Val, ll.Int("i1", 1))
-	own := e.op2("shl", ll.Int("i32", 1), lane) // a mask without the lane itself must not go round for ever
-	m := e.op2("or", own, e.op2("and", act, o.Op("i32", "extractelement %s, %s", masks, lane)))
+	own := e.Shl(ll.Int("i32", 1), lane) // a mask without the lane itself must not go round for ever
+	m := e.Or(own, e.And(act, o.ExtractAt(masks, lane)))
 	served := e.fromNumber(m)
 	next := make([]ll.Val, len(in.Results))
 	for i, r := range f(m) {
 		if r.T != types[i] {
 			r = e.splat(r)
 		}
-		next[i] = e.sel(served, r, acc[i].Val)
+		next[i] = e.Select(served, r, acc[i].Val)
 	}
-	rest := e.op2("and", left.Val, e.op2("xor", m, ll.Int("i32", -1)))
+	rest := e.And(left.Val, e.Xor(m, ll.Int("i32", -1)))
 	here := o.Cur()
 	left.Add(rest, here)
 	for i := range acc {
 		acc[i].Add(next[i], here)
 	}
-	o.CondBr(e.cmp("ne", rest, ll.Int("i32", 0)), head, out)
+	o.CondBr(e.ICmp("ne", rest, ll.Int("i32", 0)), head, out)
 	e.label(out)
 	for i := range acc {
 		acc[i] = o.Phi(types[i])
-		acc[i].Add(ll.Val{T: types[i], S: "zeroinitializer"}, pre)
+		acc[i].Add(ll.Zero(types[i]), pre)
 		acc[i].Add(next[i], here)
 	}
 	for i, r := range in.Results { // setting may store to the frame, and phis come first
@@ -76,7 +76,7 @@ func (e *emitter) needLanes(in *ir.Inst) {
 // emitActiveMask: a thread that runs by itself is the only one that is there.
 func emitActiveMask(e *emitter, in *ir.Inst) {
 	if e.w == 1 {
-		e.set(in.Results[0], e.op2("shl", ll.Int("i32", 1), e.op2("and", e.ctx.first, ll.Int("i32", 31))))
+		e.set(in.Results[0], e.Shl(ll.Int("i32", 1), e.And(e.ctx.first, ll.Int("i32", 31))))
 		return
 	}
 	e.set(in.Results[0], e.active(in))
@@ -84,14 +84,14 @@ func emitActiveMask(e *emitter, in *ir.Inst) {
 
 func emitVote(e *emitter, in *ir.Inst) {
 	e.amongMembers(in, 1, func(m ll.Val) []ll.Val {
-		p := e.op2("and", e.ballot(in.Args[0]), m)
+		p := e.And(e.ballot(in.Args[0]), m)
 		switch in.Op {
 		case ir.VoteAny:
-			return []ll.Val{e.cmp("ne", p, ll.Int("i32", 0))}
+			return []ll.Val{e.ICmp("ne", p, ll.Int("i32", 0))}
 		case ir.VoteAll:
-			return []ll.Val{e.cmp("eq", p, m)}
+			return []ll.Val{e.ICmp("eq", p, m)}
 		case ir.VoteUni:
-			return []ll.Val{e.op2("or", e.cmp("eq", p, m), e.cmp("eq", p, ll.Int("i32", 0)))}
+			return []ll.Val{e.Or(e.ICmp("eq", p, m), e.ICmp("eq", p, ll.Int("i32", 0)))}
 		}
 		return []ll.Val{p} // the ballot
 	})
@@ -99,8 +99,8 @@ func emitVote(e *emitter, in *ir.Inst) {
 
 func emitElect(e *emitter, in *ir.Inst) {
 	e.amongMembers(in, 0, func(m ll.Val) []ll.Val {
-		leader := e.o.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0))
-		return []ll.Val{leader, e.cmp("eq", e.iota("i32"), e.splat(leader))}
+		leader := e.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0))
+		return []ll.Val{leader, e.ICmp("eq", e.iota("i32"), e.splat(leader))}
 	})
 }
 
@@ -125,27 +125,26 @@ func (e *emitter) reduxFloat(in *ir.Inst, members ll.Val) ll.Val {
 	}
 	x := e.vector(in.Args[0])
 	// Lanes that do not take part repeat the first that does.
-	first := e.o.Call("i32", "llvm.cttz.i32", e.number(members), ll.Int("i1", 0))
-	first = e.op2("and", first, ll.Int("i32", 31))
-	v := e.o.Op("float", "extractelement %s, %s", x, first)
-	x = e.sel(members, x, e.splat(v))
+	first := e.Call("i32", "llvm.cttz.i32", e.number(members), ll.Int("i1", 0))
+	first = e.And(first, ll.Int("i32", 31))
+	v := e.ExtractAt(x, first)
+	x = e.Select(members, x, e.splat(v))
 	for n := e.w / 2; n >= 1; n /= 2 {
-		y := e.shuffle(x, x, rangeInts(0, e.w, func(l int) int { return l ^ n }))
+		y := e.Shuffle(x, x, rangeInts(0, e.w, func(l int) int { return l ^ n }))
 		x = e.minMax(fake, x, y, ir.F32)
 	}
 	x = e.canonical(x, ir.F32, e.w)
-	return e.o.Op("float", "extractelement %s, i64 0", x)
+	return e.Extract(x, 0)
 }
 
 func emitMatchAll(e *emitter, in *ir.Inst) {
 	e.amongMembers(in, 1, func(m ll.Val) []ll.Val {
 		x := e.vector(in.Args[0])
-		_, el := split(x.T)
-		first := e.op2("and", e.o.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0)), ll.Int("i32", 31))
-		v := e.o.Op(el, "extractelement %s, %s", x, first)
-		same := e.op2("and", e.number(e.cmp("eq", x, e.splat(v))), m)
-		all := e.cmp("eq", same, m)
-		return []ll.Val{e.sel(all, m, ll.Int("i32", 0)), all}[:len(in.Results)]
+		first := e.And(e.Call("i32", "llvm.cttz.i32", m, ll.Int("i1", 0)), ll.Int("i32", 31))
+		v := e.ExtractAt(x, first)
+		same := e.And(e.number(e.ICmp("eq", x, e.splat(v))), m)
+		all := e.ICmp("eq", same, m)
+		return []ll.Val{e.Select(all, m, ll.Int("i32", 0)), all}[:len(in.Results)]
 	})
 }
 
@@ -154,31 +153,30 @@ func emitMatch(e *emitter, in *ir.Inst) {
 	e.needLanes(in)
 	act := e.active(in)
 	x := e.vector(in.Args[0])
-	_, el := split(x.T)
-	o := e.o
+	o := e.Func
 	vt := ll.Vec(e.w, "i32")
 	head, out := o.NewLabel("match"), o.NewLabel("match.out")
 	pre := o.Cur()
-	o.CondBr(e.cmp("ne", act, ll.Int("i32", 0)), head, out)
+	o.CondBr(e.ICmp("ne", act, ll.Int("i32", 0)), head, out)
 	e.label(head)
 	left := o.Phi("i32")
 	left.Add(act, pre)
 	acc := o.Phi(vt)
-	acc.Add(ll.Val{T: vt, S: "zeroinitializer"}, pre)
+	acc.Add(ll.Zero(vt), pre)
 	lane := o.Call("i32", "llvm.cttz.i32", left.Val, ll.Int("i1", 1))
-	v := o.Op(el, "extractelement %s, %s", x, lane)
-	same := e.op2("and", e.number(e.cmp("eq", x, e.splat(v))), act)
-	next := e.sel(e.fromNumber(same), e.splat(same), acc.Val)
-	rest := e.op2("and", left.Val, e.op2("xor", same, ll.Int("i32", -1)))
+	v := o.ExtractAt(x, lane)
+	same := e.And(e.number(e.ICmp("eq", x, e.splat(v))), act)
+	next := e.Select(e.fromNumber(same), e.splat(same), acc.Val)
+	rest := e.And(left.Val, e.Xor(same, ll.Int("i32", -1)))
 	left.Add(rest, o.Cur())
 	acc.Add(next, o.Cur())
 	here := o.Cur()
-	o.CondBr(e.cmp("ne", rest, ll.Int("i32", 0)), head, out)
+	o.CondBr(e.ICmp("ne", rest, ll.Int("i32", 0)), head, out)
 	e.label(out)
 	r := o.Phi(vt)
-	r.Add(ll.Val{T: vt, S: "zeroinitializer"}, pre)
+	r.Add(ll.Zero(vt), pre)
 	r.Add(next, here)
-	e.set(in.Results[0], e.op2("and", r.Val, e.vector(in.Args[1]))) // of the lanes that a lane names
+	e.set(in.Results[0], e.And(r.Val, e.vector(in.Args[1]))) // of the lanes that a lane names
 }
 
 // emitShfl exchanges values between lanes. The third operand holds the clamp in its low bits and the segment mask above:
@@ -191,31 +189,31 @@ func emitShfl(e *emitter, in *ir.Inst) {
 		e.shflConst(in, int(lane.Bits), uint32(c.Bits))
 		return
 	}
-	o := e.o
+	o := e.Func
 	me := e.iota("i32")
 	cv := e.vector(c)
-	b := e.op2("and", e.vector(lane), k(me, 31))
-	seg := e.op2("and", e.op2("lshr", cv, k(me, 8)), k(me, 31))
-	clamp := e.op2("and", cv, k(me, 31))
-	notSeg := e.op2("xor", seg, k(me, 31))
-	lowest := e.op2("and", me, seg)
-	highest := e.op2("or", lowest, e.op2("and", clamp, notSeg))
+	b := e.And(e.vector(lane), me.Int(31))
+	seg := e.And(e.LShr(cv, me.Int(8)), me.Int(31))
+	clamp := e.And(cv, me.Int(31))
+	notSeg := e.Xor(seg, me.Int(31))
+	lowest := e.And(me, seg)
+	highest := e.Or(lowest, e.And(clamp, notSeg))
 	var j, ok ll.Val
 	switch in.Shuf {
 	case ir.ShufUp:
-		j = e.op2("sub", me, b)
-		ok = e.cmp("sge", j, highest)
+		j = e.Sub(me, b)
+		ok = e.ICmp("sge", j, highest)
 	case ir.ShufDown:
-		j = e.op2("add", me, b)
-		ok = e.cmp("sle", j, highest)
+		j = e.Add(me, b)
+		ok = e.ICmp("sle", j, highest)
 	case ir.ShufBfly:
-		j = e.op2("xor", me, b)
-		ok = e.cmp("sle", j, highest)
+		j = e.Xor(me, b)
+		ok = e.ICmp("sle", j, highest)
 	case ir.ShufIdx:
-		j = e.op2("or", lowest, e.op2("and", b, notSeg))
-		ok = e.cmp("sle", j, highest)
+		j = e.Or(lowest, e.And(b, notSeg))
+		ok = e.ICmp("sle", j, highest)
 	}
-	from := e.op2("and", e.sel(ok, j, me), k(me, 31))
+	from := e.And(e.Select(ok, j, me), me.Int(31))
 	_ = o
 	x := e.clean(v, e.w)
 	e.set(in.Results[0], e.permute(x, from))
@@ -256,7 +254,7 @@ func (e *emitter) shflConst(in *ir.Inst, b int, c uint32) {
 		}
 	}
 	x := e.clean(in.Args[0], e.w)
-	e.set(in.Results[0], e.shuffle(x, x, from))
+	e.set(in.Results[0], e.Shuffle(x, x, from))
 	if len(in.Results) > 1 {
 		e.set(in.Results[1], ll.ConstVec("i1", ok))
 	}
@@ -264,45 +262,41 @@ func (e *emitter) shflConst(in *ir.Inst, b int, c uint32) {
 
 // permute gives lane l the value of lane from[l].
 func (e *emitter) permute(x, from ll.Val) ll.Val {
-	_, el := split(x.T)
+	_, el := x.T.Split()
 	if el == "i1" {
-		return e.conv("trunc", e.permute(e.conv("zext", x, "i32"), from), "i1")
+		return e.Trunc(e.permute(e.ZExt(x, "i32"), from), "i1")
 	}
-	bits := map[string]int{"float": 32, "double": 64, "half": 16}[el]
-	if bits == 0 {
-		bits = intBits(x.T)
-	}
-	switch {
+	switch bits := el.ElemBits(); {
 	case bits < 32:
-		it := map[int]string{8: "i8", 16: "i16"}[bits]
-		r := e.permute(e.conv("zext", e.conv("bitcast", x, it), "i32"), from)
-		return e.conv("bitcast", e.conv("trunc", r, it), el)
+		it := ll.IntType(bits)
+		r := e.permute(e.ZExt(e.Recast(x, it), "i32"), from)
+		return e.Recast(e.Trunc(r, it), el)
 	case bits == 64 && e.cpu.avx512:
-		y := e.conv("bitcast", x, "i64")
-		lo := e.permute(e.conv("trunc", y, "i32"), from)
-		hi := e.permute(e.conv("trunc", e.op2("lshr", y, k(y, 32)), "i32"), from)
-		r := e.op2("or", e.conv("zext", lo, "i64"), e.op2("shl", e.conv("zext", hi, "i64"), k(y, 32)))
-		return e.conv("bitcast", r, el)
+		y := e.Recast(x, "i64")
+		lo := e.permute(e.Trunc(y, "i32"), from)
+		hi := e.permute(e.Trunc(e.LShr(y, y.Int(32)), "i32"), from)
+		r := e.Or(e.ZExt(lo, "i64"), e.Shl(e.ZExt(hi, "i64"), y.Int(32)))
+		return e.Recast(r, el)
 	case bits == 32 && e.cpu.avx512:
-		y := e.conv("bitcast", x, "i32")
+		y := e.Recast(x, "i32")
 		a, b := e.slice(y, 0, 16), e.slice(y, 16, 16)
 		var out []ll.Val
 		for h := 0; h < 2; h++ {
 			idx := e.slice(from, 16*h, 16)
-			out = append(out, e.o.Call("<16 x i32>", "llvm.x86.avx512.vpermi2var.d.512", a, idx, b))
+			out = append(out, e.Call("<16 x i32>", "llvm.x86.avx512.vpermi2var.d.512", a, idx, b))
 		}
-		return e.conv("bitcast", e.concat(out), el)
+		return e.Recast(e.concat(out), el)
 	}
 	// Through memory.
 	p := e.room(el, 0)
-	e.o.Do("store %s, %s, align 64", x, p)
+	e.Store(x, p, 64)
 	q := e.room(el, 1)
-	idx := e.conv("zext", from, "i64")
+	idx := e.ZExt(from, "i64")
 	for l := 0; l < e.w; l++ {
-		i := e.o.Op("i64", "extractelement %s, i64 %d", idx, l)
-		y := e.o.Op(el, "load %s, %s", el, e.o.Op("ptr", "getelementptr %s, %s, %s", el, p, i))
-		e.o.Do("store %s, %s", y, e.o.Op("ptr", "getelementptr %s, %s, i64 %d", el, q, l))
+		i := e.Extract(idx, l)
+		y := e.Load(el, e.GEP(el, p, i), 0)
+		e.Store(y, e.GEP(el, q, ll.Int("i64", int64(l))), 0)
 	}
 	vt := ll.Vec(e.w, el)
-	return e.o.Op(vt, "load %s, %s, align 64", vt, q)
+	return e.Load(vt, q, 64)
 }
