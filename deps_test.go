@@ -43,7 +43,7 @@ var rules = []rule{
 	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "backend engine compile image logx roster"},
 	{room: "backend/compare", may: "backend logx"},
-	{room: "backend/cuda", may: "backend compile dl"},
+	{room: "backend/cuda", may: "backend compile dl spec/cu"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},
 	{room: "driver", may: "backend fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},

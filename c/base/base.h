@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "host.h"
+#include "zcodes.h"
 
 // How a function is answered (the generated kind arrays).
 enum { KZ_NONE, KZ_BASE, KZ_GO };
@@ -70,21 +71,6 @@ int kz_log_level(void);
 // of is whose result codes: KZ_ERRORS_*.
 const char *kz_error_name(int code, int of);
 const char *kz_error_text(int code, int of);
-
-// Driver API codes used here, by number: this file must not need cuda.h.
-enum {
-	KZ_SUCCESS = 0,
-	KZ_INVALID_VALUE = 1,
-	KZ_NOT_INITIALIZED = 3,
-	KZ_DEINITIALIZED = 4,
-	KZ_OUT_OF_MEMORY = 2,
-	KZ_INVALID_CONTEXT = 201,
-	KZ_SHARED_OBJECT_INIT_FAILED = 303,
-	KZ_INVALID_HANDLE = 400,
-	KZ_NOT_FOUND = 500,
-	KZ_CONTEXT_IS_DESTROYED = 709,
-	KZ_NOT_SUPPORTED = 801,
-};
 
 // kz_driver_version is the CUDA version that the driver presents: the newest whose PTX is taken, or what
 // KUDZU_DRIVER_VERSION says.

@@ -15,7 +15,7 @@ struct local {
 	kz_local_end *end;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // after load_lock; nothing is called under it (docs/locks.md)
 static struct local *locals; // guarded by lock
 static size_t used, room;    // guarded by lock
 
@@ -41,7 +41,7 @@ static struct local *find(uint64_t context, void *key) {
 
 int kz_local_put(uint64_t context, void *key, void *value, kz_local_end *end) {
 	context = or_current(context);
-	int rc = KZ_SUCCESS;
+	int rc = KZ_CUDA_SUCCESS;
 	pthread_mutex_lock(&lock);
 	struct local *l = find(context, key);
 	if (!l && used == room) {
@@ -50,9 +50,9 @@ int kz_local_put(uint64_t context, void *key, void *value, kz_local_end *end) {
 		if (grown)
 			locals = grown, room = more;
 		else
-			rc = KZ_OUT_OF_MEMORY;
+			rc = KZ_CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	if (rc == KZ_SUCCESS) {
+	if (rc == KZ_CUDA_SUCCESS) {
 		if (!l)
 			l = &locals[used++];
 		*l = (struct local){context, key, value, end};
@@ -71,17 +71,17 @@ int kz_local_delete(uint64_t context, void *key) {
 		atomic_fetch_add(&changes, 1);
 	}
 	pthread_mutex_unlock(&lock);
-	return l ? KZ_SUCCESS : KZ_INVALID_HANDLE;
+	return l ? KZ_CUDA_SUCCESS : KZ_CUDA_ERROR_INVALID_HANDLE;
 }
 
 int kz_local_get(void **value, uint64_t context, void *key) {
 	if (!value)
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	context = or_current(context);
 	uint64_t now = atomic_load(&changes);
 	if (seen.at == now && seen.context == context && seen.key == key) {
 		*value = seen.value;
-		return KZ_SUCCESS;
+		return KZ_CUDA_SUCCESS;
 	}
 	pthread_mutex_lock(&lock);
 	struct local *l = find(context, key);
@@ -91,7 +91,7 @@ int kz_local_get(void **value, uint64_t context, void *key) {
 		*value = l->value;
 	}
 	pthread_mutex_unlock(&lock);
-	return l ? KZ_SUCCESS : KZ_INVALID_HANDLE;
+	return l ? KZ_CUDA_SUCCESS : KZ_CUDA_ERROR_INVALID_HANDLE;
 }
 
 // gone runs the destructors of a context that has ended, outside the lock: they call back
@@ -119,8 +119,8 @@ static void gone(uint64_t context) {
 static int ended(uint64_t context) {
 	unsigned version;
 	int (*ask)(uint64_t, unsigned *) = (int (*)(uint64_t, unsigned *))kz_entry(KZ_LIB_cuda, KZ_cuda_cuCtxGetApiVersion);
-	int rc = ask ? ask(context, &version) : KZ_SUCCESS;
-	return rc == KZ_INVALID_CONTEXT || rc == KZ_CONTEXT_IS_DESTROYED;
+	int rc = ask ? ask(context, &version) : KZ_CUDA_SUCCESS;
+	return rc == KZ_CUDA_ERROR_INVALID_CONTEXT || rc == KZ_CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 // kz_contexts_ended is called after every call that may end a context. Only the driver

@@ -14,7 +14,7 @@
 
 typedef uint64_t handle;
 
-static int nothing(void) { return KZ_SUCCESS; }
+static int nothing(void) { return KZ_CUDA_SUCCESS; }
 #define NOP ((void *)nothing)
 
 // call finds an implementation in the driver's table, or leaves with the answer its
@@ -22,7 +22,7 @@ static int nothing(void) { return KZ_SUCCESS; }
 #define CALL(name, type, ...)                                                              \
 	({                                                                                     \
 		int (*fn_) type = (int (*) type)kz_entry(KZ_LIB_cuda, KZ_cuda_##name);             \
-		fn_ ? fn_(__VA_ARGS__) : KZ_NOT_SUPPORTED;                                         \
+		fn_ ? fn_(__VA_ARGS__) : KZ_CUDA_ERROR_NOT_SUPPORTED;                                         \
 	})
 
 // --- what the runtime library loads modules through
@@ -34,19 +34,19 @@ static int module_load(handle *module, const void *wrapper) {
 // The address of the primary context, which must stay as active as it was.
 static int primary_context(handle *context, int device) {
 	if (!context)
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	int rc = CALL(cuDevicePrimaryCtxRetain, (handle *, int), context, device);
-	if (rc != KZ_SUCCESS)
+	if (rc != KZ_CUDA_SUCCESS)
 		return rc;
 	return CALL(cuDevicePrimaryCtxRelease_v2, (int), device);
 }
 
 static int module_load_ext(handle *module, const void *wrapper, void *a, void *b, unsigned c) {
-	return a || b || c ? KZ_NOT_SUPPORTED : module_load(module, wrapper);
+	return a || b || c ? KZ_CUDA_ERROR_NOT_SUPPORTED : module_load(module, wrapper);
 }
 
 static int module_load_bare(const void *fatbin, handle *module, void *a, void *b, unsigned c) {
-	return a || b || c ? KZ_NOT_SUPPORTED : module_load(module, fatbin);
+	return a || b || c ? KZ_CUDA_ERROR_NOT_SUPPORTED : module_load(module, fatbin);
 }
 
 static void *const runtime_table[13] = {
@@ -84,9 +84,9 @@ static void *const context_create_table[2] = {(void *)sizeof(void *[2]), context
 static int context_check(handle context, uint32_t *out, const void **extra) {
 	(void)context, (void)extra;
 	if (!out)
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	*out = 0;
-	return KZ_SUCCESS;
+	return KZ_CUDA_SUCCESS;
 }
 
 static void *const context_checks[15] = {
@@ -95,12 +95,12 @@ static void *const context_checks[15] = {
 static int device_extended_byte(uint8_t *out, int device) {
 	(void)device;
 	if (!out)
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	*out = 0;
-	return KZ_SUCCESS;
+	return KZ_CUDA_SUCCESS;
 }
 
-static int unsupported_slot(void) { return KZ_NOT_SUPPORTED; }
+static int unsupported_slot(void) { return KZ_CUDA_ERROR_NOT_SUPPORTED; }
 
 #define FOUR unsupported_slot, unsupported_slot, unsupported_slot, unsupported_slot
 #define SIXTEEN FOUR, FOUR, FOUR, FOUR
@@ -116,7 +116,7 @@ static void *const integrity_table[3];
 static size_t devices(struct kz_integrity_device **out) {
 	int count = 0;
 	*out = NULL;
-	if (CALL(cuDeviceGetCount, (int *), &count) != KZ_SUCCESS || count <= 0)
+	if (CALL(cuDeviceGetCount, (int *), &count) != KZ_CUDA_SUCCESS || count <= 0)
 		return 0;
 	struct kz_integrity_device *d = calloc((size_t)count, sizeof *d);
 	for (int i = 0; d && i < count; i++) {
@@ -131,7 +131,7 @@ static size_t devices(struct kz_integrity_device **out) {
 
 static int integrity_check(uint32_t version, uint64_t seconds, uint64_t out[2]) {
 	if (!out)
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	struct kz_integrity in = {
 	    .driver_version = kz_driver_version(),
 	    .version = version,
@@ -148,7 +148,7 @@ static int integrity_check(uint32_t version, uint64_t seconds, uint64_t out[2]) 
 	kz_integrity_answer(&in, list, count, answer);
 	free(list);
 	memcpy(out, answer, sizeof answer);
-	return KZ_SUCCESS;
+	return KZ_CUDA_SUCCESS;
 }
 
 static void *const integrity_table[3] = {(void *)sizeof(void *[3]), integrity_check, NOP};
@@ -183,12 +183,12 @@ static const struct {
 int kzb_cuGetExportTable(const void **table, const uint8_t *id);
 int kzb_cuGetExportTable(const void **table, const uint8_t *id) {
 	if (!table || !id)
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		if (!memcmp(id, tables[i].id, 16)) {
 			*table = tables[i].table;
-			return KZ_SUCCESS;
+			return KZ_CUDA_SUCCESS;
 		}
 	*table = NULL;
-	return KZ_INVALID_VALUE;
+	return KZ_CUDA_ERROR_INVALID_VALUE;
 }

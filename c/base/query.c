@@ -36,16 +36,16 @@ int kz_driver_version(void) {
 int kzb_cuDriverGetVersion(int *version);
 int kzb_cuDriverGetVersion(int *version) {
 	if (!version)
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	*version = kz_driver_version();
-	return KZ_SUCCESS;
+	return KZ_CUDA_SUCCESS;
 }
 
 static int error_string(const char *text, const char **out) {
 	if (!out)
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	*out = text;
-	return text ? KZ_SUCCESS : KZ_INVALID_VALUE;
+	return text ? KZ_CUDA_SUCCESS : KZ_CUDA_ERROR_INVALID_VALUE;
 }
 
 int kzb_cuGetErrorName(int code, const char **out);
@@ -133,11 +133,11 @@ static int lookup(const char *name, int version, int per_thread, void **out) {
 int kzb_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status);
 int kzb_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status) {
 	if (!name || !out || flags > FLAGS || version > kz_driver_version())
-		return KZ_INVALID_VALUE;
+		return KZ_CUDA_ERROR_INVALID_VALUE;
 	int found = lookup(name, version < 0 ? kz_driver_version() : version, (flags & FLAG_PER_THREAD) != 0, out);
 	if (status)
 		*status = found;
-	return KZ_SUCCESS;
+	return KZ_CUDA_SUCCESS;
 }
 
 // The first form leaves the pointer alone where it fails.
@@ -145,9 +145,9 @@ int kzb_cuGetProcAddress(const char *name, void **out, int version, uint64_t fla
 int kzb_cuGetProcAddress(const char *name, void **out, int version, uint64_t flags) {
 	void *fn;
 	int rc = kzb_cuGetProcAddress_v2(name, out ? &fn : NULL, version, flags, NULL);
-	if (rc == KZ_SUCCESS && !fn)
-		rc = KZ_NOT_FOUND;
-	if (rc == KZ_SUCCESS)
+	if (rc == KZ_CUDA_SUCCESS && !fn)
+		rc = KZ_CUDA_ERROR_NOT_FOUND;
+	if (rc == KZ_CUDA_SUCCESS)
 		*out = fn;
 	return rc;
 }

@@ -23,7 +23,7 @@ struct fatbin {
 	const void *managed; // one of its managed variables, if it has any
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // after load_lock; nothing is called under it (docs/locks.md)
 static struct kz_note *notes; // guarded by lock, as the rest
 static size_t used, room;
 static uint64_t fatbins;
@@ -158,7 +158,7 @@ char kzb___cudaInitModule(void **handle) {
 		return 1;
 	void *address;
 	int (*ask)(void **, const void *) = (int (*)(void **, const void *))kz_entry(KZ_LIB_cudart13, KZ_cudart_cudaGetSymbolAddress);
-	return ask && ask(&address, f->managed) == KZ_SUCCESS;
+	return ask && ask(&address, f->managed) == KZ_CUDA_SUCCESS;
 }
 
 void kz_register_fork(int when) { kz_fork_lock(&lock, when); }
@@ -184,28 +184,27 @@ static __thread struct {
 uint32_t kzb___cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared, void *stream);
 uint32_t kzb___cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared, void *stream) {
 	if (configs.depth == sizeof configs.top / sizeof *configs.top)
-		return (uint32_t)kz_runtime_answer(KZ_OUT_OF_MEMORY);
+		return (uint32_t)kz_runtime_answer(KZ_CUDA_ERROR_OUT_OF_MEMORY);
 	configs.top[configs.depth++] = (struct config){grid, block, shared, stream};
-	return KZ_SUCCESS;
+	return KZ_CUDA_SUCCESS;
 }
 
 int kzb___cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared, void **stream);
 int kzb___cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared, void **stream) {
-	enum { MISSING_CONFIGURATION = 52 };
 	if (!configs.depth)
-		return kz_runtime_answer(MISSING_CONFIGURATION);
+		return kz_runtime_answer(KZ_cudaErrorMissingConfiguration);
 	struct config *c = &configs.top[--configs.depth];
 	*grid = c->grid, *block = c->block, *shared = c->shared, *stream = c->stream;
-	return KZ_SUCCESS;
+	return KZ_CUDA_SUCCESS;
 }
 
 // --- plain questions
 
 static int answer_version(int *version, int value) {
 	if (!version)
-		return kz_runtime_answer(KZ_INVALID_VALUE);
+		return kz_runtime_answer(KZ_CUDA_ERROR_INVALID_VALUE);
 	*version = value;
-	return KZ_SUCCESS;
+	return KZ_CUDA_SUCCESS;
 }
 
 int kzb_cudaDriverGetVersion(int *version);
@@ -270,9 +269,8 @@ static uint64_t per_thread(uint64_t flags) { return flags ? flags : PER_THREAD; 
 
 // Until 12 a name that is not there was an error.
 static int entry_or_error(const char *name, void **out, uint64_t flags) {
-	enum { NOT_FOUND = 500 };
 	int status = 0, code = entry_point(name, out, VERSION_11, flags, &status);
-	return !code && status ? kz_runtime_answer(NOT_FOUND) : code;
+	return !code && status ? kz_runtime_answer(KZ_cudaErrorSymbolNotFound) : code;
 }
 
 int kzb11_cudaGetDriverEntryPoint(const char *name, void **out, uint64_t flags);

@@ -14,11 +14,11 @@ const char *kzb_cublasLtGetStatusString(int code) { return kzb_cublasGetStatusSt
 
 // The versions are those of the releases whose names the tables list: 12.9 and 13.0. Programs compare them with the soname they
 // opened, so each library says its own.
-enum { VERSION_12 = 120900, VERSION_13 = 130000, INVALID_VALUE = 7 };
+enum { VERSION_12 = 120900, VERSION_13 = 130000 };
 
 static int answer(int *to, int value) {
 	if (!to)
-		return INVALID_VALUE;
+		return KZ_CUBLAS_STATUS_INVALID_VALUE;
 	*to = value;
 	return 0;
 }
@@ -27,7 +27,7 @@ static int answer(int *to, int value) {
 static int part(int version, int type, int *value) {
 	static const int unit[] = {10000, 100, 1};
 	if (type < 0 || type > 2)
-		return INVALID_VALUE;
+		return KZ_CUBLAS_STATUS_INVALID_VALUE;
 	return answer(value, version / unit[type] % 100);
 }
 

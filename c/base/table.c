@@ -15,10 +15,10 @@
 
 _Atomic int kz_now = KZ_UNLOADED;
 
-static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER; // guards the start and swaps
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER; // guards the start and swaps; before the others of base
 static _Atomic int opening; // the loader has been asked for the Go image: a child may have a dead one
 
-static int answer_failed(void) { return KZ_SHARED_OBJECT_INIT_FAILED; }
+static int answer_failed(void) { return KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED; }
 
 // swap gives every entry that is not the base's own the answer its library has for a
 // state. A store of a pointer is atomic, so threads inside a front see the old or the new.
@@ -94,7 +94,7 @@ static void load(kz_attach_fn *attach, const char *why) {
 	host.hash = kz_hash();
 	int code = attach ? attach(&host, &image) : 0;
 	if (code)
-		why = code == KZ_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
+		why = code == KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
 	if (why) {
 		fprintf(stderr, "kudzu: libkudzu.so cannot be used: %s\n", why);
 		swap(KZ_FAILED);

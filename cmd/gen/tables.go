@@ -131,6 +131,7 @@ func writeTables(w *world) error {
 	}
 	libs.f("\nstruct kz_library kz_libraries[KZ_LIBRARIES] = {\n%s};\n", records.String())
 	w.files["c/base/zlibraries.c"] = libs.Bytes()
+	w.codeFile()
 	w.errorFile()
 	return nil
 }
@@ -155,6 +156,27 @@ func oneIf(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// codeFile writes the result codes of all interfaces as constants of C, for code that must not need a vendor's header.
+func (w *world) codeFile() {
+	var o out
+	o.header("//", apiFiles)
+	o.f("#ifndef KZ_ZCODES_H\n#define KZ_ZCODES_H\n")
+	for _, t := range w.houses() {
+		for _, e := range w.apis[t.api].Enums {
+			if t.Status == "" || e.Name != t.Status {
+				continue
+			}
+			o.f("\nenum { // %s\n", e.Name)
+			for _, v := range e.Values {
+				o.f("\tKZ_%s = %d,\n", v.Name, v.Value)
+			}
+			o.f("};\n")
+		}
+	}
+	o.f("\n#endif\n")
+	w.files["c/base/zcodes.h"] = o.Bytes()
 }
 
 // errorFile writes the names and descriptions of error codes of both interfaces.

@@ -5,6 +5,7 @@
 #include "_cgo_export.h"
 #include "door.h"
 #include "host.h"
+#include "zcodes.h"
 
 static const struct kz_host *host;
 
@@ -13,10 +14,9 @@ extern void *const *const kz_stubs[KZ_APIS];
 int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = host->thread();
 	if ((t->flags & (KZ_THREAD_CALLBACK | KZ_THREAD_QUIET)) && !kzPermitted(id, t->flags & KZ_THREAD_QUIET)) {
-		enum { NOT_PERMITTED = 800 };
 		if (flag & KZ_DOOR_RUNTIME)
-			t->last_error = NOT_PERMITTED;
-		return NOT_PERMITTED;
+			t->last_error = KZ_CUDA_ERROR_NOT_PERMITTED;
+		return KZ_CUDA_ERROR_NOT_PERMITTED;
 	}
 	int saved = errno; // the program may still want to look at that of a call before ours
 	if (!(t->flags & KZ_THREAD_ROOM)) {
@@ -43,9 +43,8 @@ static void thread_ended(struct kz_thread *t) { kzDoor(t, KZ_THREAD_END, NULL); 
 
 int kz_attach(const struct kz_host *base, struct kz_image *image);
 int kz_attach(const struct kz_host *base, struct kz_image *image) {
-	enum { SHARED_OBJECT_INIT_FAILED = 303 };
 	if (base->hash != kz_hash())
-		return SHARED_OBJECT_INIT_FAILED;
+		return KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
 	host = base;
 	int32_t rc = kz_door(KZ_START, 0, NULL);
 	for (int api = 0; api < KZ_APIS; api++)

@@ -20,6 +20,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"unsafe"
+
+	"kudzu/internal/spec/cu"
 )
 
 // Handler serves one row: it unpacks arguments, calls a method and answers with a result code.
@@ -30,10 +32,10 @@ type Handler struct {
 
 // The answers the door gives by itself, as the driver and runtime APIs both number them.
 const (
-	invalidValue    = 1
-	unknown         = 999
-	notSupported    = 801
-	initializeError = 3
+	invalidValue    = int32(cu.CUDA_ERROR_INVALID_VALUE)
+	unknown         = int32(cu.CUDA_ERROR_UNKNOWN)
+	notSupported    = int32(cu.CUDA_ERROR_NOT_SUPPORTED)
+	initializeError = int32(cu.CUDA_ERROR_NOT_INITIALIZED)
 )
 
 // House is what the door opens to.
@@ -77,7 +79,7 @@ func kzDoor(thread unsafe.Pointer, id C.uint32_t, args unsafe.Pointer) (rc C.int
 	}
 	h := handler(uint32(id))
 	if h == nil {
-		return notSupported
+		return C.int32_t(notSupported)
 	}
 	return C.int32_t(h.Call(thread, args))
 }

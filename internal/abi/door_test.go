@@ -69,7 +69,7 @@ func TestBadAddress(t *testing.T) {
 		return int32(*p)
 	})
 	bad := uintptr(0x7f0000000001)
-	if got := kzDoor(nil, 0, unsafe.Pointer(&bad)); got != invalidValue {
+	if got := int32(kzDoor(nil, 0, unsafe.Pointer(&bad))); got != invalidValue {
 		t.Errorf("answer %d, want %d", got, invalidValue)
 	}
 	if len(*said) != 1 || !strings.Contains((*said)[0].cause.(string), "bad address 0x7f0000000001") {
@@ -79,7 +79,7 @@ func TestBadAddress(t *testing.T) {
 
 func TestUnknownNumber(t *testing.T) {
 	serve(t, nil)
-	if got := kzDoor(nil, 0, nil); got != notSupported {
+	if got := int32(kzDoor(nil, 0, nil)); got != notSupported {
 		t.Errorf("answer %d, want %d", got, notSupported)
 	}
 }

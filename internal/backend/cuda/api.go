@@ -6,6 +6,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/dl"
+	"kudzu/internal/spec/cu"
 )
 
 // Result is a CUresult other than success.
@@ -20,15 +21,15 @@ func (r Result) CUDA() int32 { return int32(r) }
 var _ backend.Coded = Result(0)
 
 const (
-	resultNoMemory    Result = 2
-	resultNotFound    Result = 500
-	resultNotReady    Result = 600
-	resultAddress     Result = 700
-	resultTimeout     Result = 702
-	resultAssert      Result = 710
-	resultInstruction Result = 715
-	resultMisaligned  Result = 716
-	resultFailed      Result = 719
+	resultNoMemory    = Result(cu.CUDA_ERROR_OUT_OF_MEMORY)
+	resultNotFound    = Result(cu.CUDA_ERROR_NOT_FOUND)
+	resultNotReady    = Result(cu.CUDA_ERROR_NOT_READY)
+	resultAddress     = Result(cu.CUDA_ERROR_ILLEGAL_ADDRESS)
+	resultTimeout     = Result(cu.CUDA_ERROR_LAUNCH_TIMEOUT)
+	resultAssert      = Result(cu.CUDA_ERROR_ASSERT)
+	resultInstruction = Result(cu.CUDA_ERROR_ILLEGAL_INSTRUCTION)
+	resultMisaligned  = Result(cu.CUDA_ERROR_MISALIGNED_ADDRESS)
+	resultFailed      = Result(cu.CUDA_ERROR_LAUNCH_FAILED)
 )
 
 // faults are the codes that end a context, with the kind a backend reports.

@@ -15,6 +15,7 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/config"
 	"kudzu/internal/dl"
+	"kudzu/internal/spec/cu"
 )
 
 // Config changes how the backend loads modules. The zero value gives the driver the program's own PTX.
@@ -143,30 +144,30 @@ type device struct {
 
 // Attribute numbers of CUdevice_attribute that Info is filled from.
 const (
-	attrMaxThreads = 1
-	attrMaxBlockX  = 2
-	attrMaxGridX   = 5
-	attrShared     = 8
-	attrConst      = 9
-	attrWarp       = 10
-	attrRegisters  = 12
-	attrClock      = 13
-	attrSMs        = 16
-	attrIntegrated = 18
-	attrPCIBus     = 33
-	attrPCIDevice  = 34
-	attrMemClock   = 36
-	attrBusWidth   = 37
-	attrL2         = 38
-	attrThreadsSM  = 39
-	attrPCIDomain  = 50
-	attrMajor      = 75
-	attrMinor      = 76
-	attrSharedSM   = 81
-	attrPageable   = 88
-	attrCoop       = 95
-	attrOptin      = 97
-	attrBlocksSM   = 106
+	attrMaxThreads = cu.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+	attrMaxBlockX  = cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X
+	attrMaxGridX   = cu.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X
+	attrShared     = cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK
+	attrConst      = cu.CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY
+	attrWarp       = cu.CU_DEVICE_ATTRIBUTE_WARP_SIZE
+	attrRegisters  = cu.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK
+	attrClock      = cu.CU_DEVICE_ATTRIBUTE_CLOCK_RATE
+	attrSMs        = cu.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+	attrIntegrated = cu.CU_DEVICE_ATTRIBUTE_INTEGRATED
+	attrPCIBus     = cu.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID
+	attrPCIDevice  = cu.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID
+	attrMemClock   = cu.CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE
+	attrBusWidth   = cu.CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH
+	attrL2         = cu.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+	attrThreadsSM  = cu.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
+	attrPCIDomain  = cu.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID
+	attrMajor      = cu.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+	attrMinor      = cu.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
+	attrSharedSM   = cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+	attrPageable   = cu.CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
+	attrCoop       = cu.CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH
+	attrOptin      = cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+	attrBlocksSM   = cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR
 )
 
 func newDevice(b *Backend, ordinal int) (*device, error) {
@@ -200,7 +201,7 @@ func (d *device) fillAttributes() error {
 	var page, coop, integ int
 	in := &d.info
 	for _, f := range []struct {
-		attr int
+		attr cu.CUdevice_attribute
 		to   *int
 	}{
 		{attrMajor, &in.Major}, {attrMinor, &in.Minor}, {attrSMs, &in.Processors}, {attrWarp, &in.WarpSize}, {attrClock, &in.ClockKHz},
