@@ -65,6 +65,12 @@ void kz_fork_lock(pthread_mutex_t *lock, int when);
 void kz_context_fork(int when);
 void kz_register_fork(int when);
 
+// kz_secure: the process has more rights than the user who started it (setuid, setgid), who must not choose its code or files.
+int kz_secure(void);
+
+// kz_setting is the value of a variable of ours that counts here, or NULL.
+const char *kz_setting(const char *name);
+
 // kz_log_level: 0 nothing, 1 error … 4 debug, from KUDZU_LOG.
 int kz_log_level(void);
 

@@ -9,6 +9,7 @@
 // kz_host is what the base offers to the Go image.
 struct kz_host {
 	uint64_t hash; // kz_hash(): both were generated from the same rows
+	int secure; // kz_secure()
 	struct kz_thread *(*thread)(void);
 	void (*contexts_ended)(void); // lets go what was hung on contexts that are gone
 	uint64_t *noted;              // register.h; read atomically

@@ -24,7 +24,7 @@ int kz_driver_version(void) {
 	static atomic_int known; // 0: not asked yet. Asking twice at once gives the same.
 	int version = atomic_load_explicit(&known, memory_order_relaxed);
 	if (!version) {
-		const char *s = getenv("KUDZU_DRIVER_VERSION");
+		const char *s = kz_setting("KUDZU_DRIVER_VERSION");
 		version = s && *s ? named(s) : 0;
 		if (!version)
 			version = KZ_NEWEST_VERSION;

@@ -35,7 +35,7 @@ static void swap(enum kz_state state) {
 
 int kz_log_level(void) {
 	static const char *const names[] = {"off", "error", "warn", "info", "debug"};
-	const char *v = getenv("KUDZU_LOG");
+	const char *v = kz_setting("KUDZU_LOG");
 	for (int i = 0; v && i < 5; i++)
 		if (!strcmp(v, names[i]))
 			return i;
@@ -92,6 +92,7 @@ static kz_attach_fn *open_image(const char **why) {
 static void load(kz_attach_fn *attach, const char *why) {
 	struct kz_image image = {0};
 	host.hash = kz_hash();
+	host.secure = kz_secure();
 	int code = attach ? attach(&host, &image) : 0;
 	if (code)
 		why = code == KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";

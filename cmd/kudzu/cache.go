@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"kudzu/internal/cache"
+	"kudzu/internal/config"
 )
 
 func openCache() *cache.Cache {
-	cfg := cache.FromEnv(os.Getenv)
+	cfg := cache.FromEnv(config.Get)
 	cfg.Warn = func(s string) { fmt.Fprintln(os.Stderr, "kudzu: "+s) }
 	return cache.Open(cfg)
 }

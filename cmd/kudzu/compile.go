@@ -197,7 +197,7 @@ func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileA
 
 // options are those of the variables that change the code for the target.
 func (c *compileArgs) options() compile.Options {
-	return compile.Options{NoMatrix: os.Getenv(config.AMDMatrix) == "off"}
+	return compile.Options{NoMatrix: config.Get(config.AMDMatrix) == "off"}
 }
 
 // texts are the stages that the compiler gives as text.

@@ -135,7 +135,7 @@ func chosen(data []byte, sm int, each func(text string) error) error {
 
 // capability is the compute capability that a program of these files sees: an executable, the libraries it is linked with.
 func capability(files ...string) (int, error) {
-	c, err := backend.ClaimedCapability(os.Getenv(config.Capability), files...)
+	c, err := backend.ClaimedCapability(config.Get(config.Capability), files...)
 	return c.SM(), err
 }
 
@@ -225,7 +225,7 @@ type bar struct {
 
 func newBar(out *os.File, total int) *bar {
 	b := &bar{total: total}
-	if _, err := unix.IoctlGetTermios(int(out.Fd()), unix.TCGETS); err == nil || os.Getenv(config.Progress) == "1" {
+	if _, err := unix.IoctlGetTermios(int(out.Fd()), unix.TCGETS); err == nil || config.Get(config.Progress) == "1" {
 		b.out = out
 	}
 	return b

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func runInfo(args []string, out io.Writer) error {
 		return errUsage{"info takes no arguments but --json"}
 	}
 	fmt.Fprintf(out, "kudzu %s, CUDA driver API %s, %s/%s\n\n", Version, driver.VersionText(driver.Version()), runtime.GOOS, runtime.GOARCH)
-	chosen := os.Getenv(config.Backend)
+	chosen := config.Get(config.Backend)
 	n := 0
 	for _, b := range devices.All(devices.Config{}) {
 		devs, err := b.Open()

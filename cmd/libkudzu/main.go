@@ -10,6 +10,7 @@ import (
 
 	"kudzu/internal/abi"
 	"kudzu/internal/bind"
+	"kudzu/internal/config"
 	"kudzu/internal/cudart"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
@@ -24,6 +25,9 @@ func init() {
 
 // start runs at the first call, on its thread: no work is done while the loader holds its lock.
 func start() error {
+	if abi.Secure() {
+		config.Restrict()
+	}
 	abi.HostEnv()
 	// The host's GOGC, GOMEMLIMIT and GOMAXPROCS are meant for the host. Kernels run on the
 	// engine's own threads; Go needs few.

@@ -53,6 +53,8 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 	return rc;
 }
 
+int kz_host_secure(void) { return host->secure; }
+
 uint64_t *kz_host_noted(void) { return host->noted; }
 uint64_t kz_host_take(void *out, uint64_t room) { return host->take(out, room); }
 

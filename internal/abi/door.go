@@ -148,6 +148,9 @@ func recovered(id uint32, r any) int32 {
 // Panics counts the calls that ended in a fault of ours.
 func Panics() uint64 { return panics.Load() }
 
+// Secure reports a process with more rights than the user who started it, who must not choose its code or files.
+func Secure() bool { return C.kz_host_secure() != 0 }
+
 // Noted counts what __cudaRegister* was told since the process began. It is C memory.
 func Noted() *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(C.kz_host_noted())) }
 

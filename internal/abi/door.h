@@ -25,6 +25,9 @@ int32_t kz_door(uint32_t id, uint32_t flag, void *args);
 // kz_door_ends is kz_door for calls that may end a context.
 int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args);
 
+// kz_host_secure: the process has more rights than the user who started it.
+int kz_host_secure(void);
+
 // What the base noted of registrations (register.h).
 uint64_t *kz_host_noted(void);
 uint64_t kz_host_take(void *out, uint64_t room);

@@ -21,9 +21,10 @@ type Config struct {
 
 // FromEnv reads the environment: KUDZU_CACHE_DIR, else CUDA_CACHE_PATH, else XDG_CACHE_HOME, else HOME give the
 // directory; KUDZU_CACHE_SIZE (bytes, or with K, M, G), else CUDA_CACHE_MAXSIZE its size; CUDA_CACHE_DISABLE=1 turns
-// it off. A size that is no number is ignored, as CUDA does.
+// it off, and so does a process with more rights than its user, who may write to the folder. A size that is no number is
+// ignored, as CUDA does.
 func FromEnv(getenv func(string) string) Config {
-	c := Config{Off: getenv("CUDA_CACHE_DISABLE") == "1", Size: DefaultSize}
+	c := Config{Off: getenv("CUDA_CACHE_DISABLE") == "1" || config.Restricted(), Size: DefaultSize}
 	switch {
 	case getenv(config.CacheDir) != "":
 		c.Dir = getenv(config.CacheDir)

@@ -109,7 +109,7 @@ type Config struct {
 	Log     func(string)                      // hears of process starts, deaths and cache hits; may be nil
 	Busy    func(kernel string) (done func()) // hears of each compilation and of its end; may be nil
 	Target  Target                            // of requests that name none; the zero value is this machine
-	Env     []string                          // for the compiler process; nil is our environment, scrubbed
+	Env     []string                          // for the compiler process; nil is what config.ForCompiler gives
 }
 
 // Client asks for images. Its methods may be called from any goroutine.

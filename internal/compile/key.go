@@ -89,7 +89,7 @@ var llvmFolders = []string{
 // release may give better or more correct code. It is the name, size and time of the first file that is there; where the
 // process finds another by ways we do not know, an upgrade shows by the other files' change or not at all.
 func library() string {
-	if p := os.Getenv(config.LLVM); p != "" {
+	if p := config.Get(config.LLVM); p != "" {
 		if strings.Contains(p, "/") {
 			return p + " " + stamp(p)
 		}

@@ -3,7 +3,6 @@ package compile
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -156,7 +155,7 @@ func (c *Client) Close() {
 func (c *Client) start() (*process, error) {
 	env := c.cfg.Env
 	if env == nil {
-		env = Scrub(os.Environ())
+		env = config.ForCompiler()
 	}
 	if c.cfg.Jobs > 0 {
 		env = append(env[:len(env):len(env)], fmt.Sprintf(config.CompilerJobs+"=%d", c.cfg.Jobs))
@@ -256,17 +255,3 @@ func (p *process) ask(req *Request, timeout time.Duration) (Frame, error) {
 
 // close ends the process: it exits when its input does.
 func (p *process) close() { p.conn.Close() }
-
-// Scrub drops from an environment what is meant for the program we live in: what its dynamic loader, its allocator
-// and its Go runtime read would act on the compiler too.
-func Scrub(env []string) []string {
-	var out []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "GO") || strings.HasPrefix(name, "MALLOC_") || name == "GLIBC_TUNABLES" {
-			continue
-		}
-		out = append(out, kv)
-	}
-	return out
-}

@@ -2,7 +2,7 @@
 // what it does. README.md's section is generated from it, and a test of this package holds that nobody reads another one.
 package config
 
-// Names of the variables, for os.Getenv and its like.
+// Names of the variables, for Get and Lookup.
 const (
 	Backend        = "KUDZU_BACKEND"
 	Threads        = "KUDZU_THREADS"
@@ -40,6 +40,7 @@ const (
 // Setting is one variable.
 type Setting struct {
 	Name   string
+	Secure bool   // counts in programs with more rights than their user, too: it names no file and no code (Restrict)
 	Values string // an example, or alternatives separated by |
 	Does   string // a sentence in Markdown, with what holds when it is not set
 }
@@ -53,40 +54,40 @@ type Group struct {
 // Groups are all settings, in the order of the README.
 var Groups = []Group{
 	{"What runs the kernels", []Setting{
-		{Backend, "cpu|interp|cuda|hip", "the executor, or several in order: `hip,cpu`; default: cpu"},
-		{Threads, "8", "threads that run kernels; default: one per processor"},
-		{Memory, "8G", "device memory that is reported; default: four fifths of the machine's, shared by the devices"},
-		{Devices, "2", "number of CPU or interpreter devices; default: 1"},
-		{Capability, "9.0", "reported capability; default: 8.9 ([exceptions](docs/compute-capability.md))"},
-		{DriverVersion, "13.0", "what `cuDriverGetVersion` and NVML report; default: 13.4, the newest whose PTX we read"},
-		{NaN, "exact", "f64 NaN payloads as on hardware in loops too; slower ([numerics](docs/numerics.md))"},
+		{Backend, true, "cpu|interp|cuda|hip", "the executor, or several in order: `hip,cpu`; default: cpu"},
+		{Threads, true, "8", "threads that run kernels; default: one per processor"},
+		{Memory, true, "8G", "device memory that is reported; default: four fifths of the machine's, shared by the devices"},
+		{Devices, true, "2", "number of CPU or interpreter devices; default: 1"},
+		{Capability, true, "9.0", "reported capability; default: 8.9 ([exceptions](docs/compute-capability.md))"},
+		{DriverVersion, true, "13.0", "what `cuDriverGetVersion` and NVML report; default: 13.4, the newest whose PTX we read"},
+		{NaN, true, "exact", "f64 NaN payloads as on hardware in loops too; slower ([numerics](docs/numerics.md))"},
 	}},
 	{"The compiler and its cache", []Setting{
-		{CacheDir, "dir", "where compiled kernels are kept; default: `CUDA_CACHE_PATH`, then `~/.cache/kudzu`"},
-		{CacheSize, "4G", "the cache's size; default: `CUDA_CACHE_MAXSIZE`, then 4G"},
-		{LLVM, "libLLVM.so.19.1", "the LLVM library; default: the best tested one (`kudzu info`)"},
-		{Compiler, "bin/kudzu", "the program that compiles; default: the one next to the library"},
-		{CompilerJobs, "2", "kernels compiled at the same time; default: one per processor, at most 8"},
-		{CompilerMemory, "4096", "MiB that a compilation may take; default: half of the machine's, at most 16 GiB"},
+		{CacheDir, false, "dir", "where compiled kernels are kept; default: `CUDA_CACHE_PATH`, then `~/.cache/kudzu`"},
+		{CacheSize, true, "4G", "the cache's size; default: `CUDA_CACHE_MAXSIZE`, then 4G"},
+		{LLVM, false, "libLLVM.so.19.1", "the LLVM library; default: the best tested one (`kudzu info`)"},
+		{Compiler, false, "bin/kudzu", "the program that compiles; default: the one next to the library"},
+		{CompilerJobs, true, "2", "kernels compiled at the same time; default: one per processor, at most 8"},
+		{CompilerMemory, true, "4096", "MiB that a compilation may take; default: half of the machine's, at most 16 GiB"},
 	}},
 	{"Other vendors' libraries", []Setting{
-		{BLAS, "cpu|ref|openblas", "what multiplies matrices for cuBLAS, or a path ([libraries](docs/libraries.md))"},
-		{HIPLibrary, "libamdhip64.so.6", "AMD's runtime ([AMD GPUs](docs/amd.md))"},
-		{ROCBLASLibrary, "librocblas.so.4", "rocBLAS, or `none`"},
-		{HIPBLASLtLibrary, "libhipblaslt.so.0", "hipBLASLt, or `none`"},
-		{ROCmSMILibrary, "librocm_smi64.so.7", "AMD's management library, or `none`"},
-		{AMDMatrix, "off", "no matrix instructions on AMD's GPUs"},
-		{CUDALibrary, "libcuda.so.1", "NVIDIA's driver, for `KUDZU_BACKEND=cuda`"},
-		{CUDAVia, "simt", "PTX goes through our passes to NVIDIA's driver ([results](docs/bench/nvptx.md))"},
+		{BLAS, false, "cpu|ref|openblas", "what multiplies matrices for cuBLAS, or a path ([libraries](docs/libraries.md))"},
+		{HIPLibrary, false, "libamdhip64.so.6", "AMD's runtime ([AMD GPUs](docs/amd.md))"},
+		{ROCBLASLibrary, false, "librocblas.so.4", "rocBLAS, or `none`"},
+		{HIPBLASLtLibrary, false, "libhipblaslt.so.0", "hipBLASLt, or `none`"},
+		{ROCmSMILibrary, false, "librocm_smi64.so.7", "AMD's management library, or `none`"},
+		{AMDMatrix, true, "off", "no matrix instructions on AMD's GPUs"},
+		{CUDALibrary, false, "libcuda.so.1", "NVIDIA's driver, for `KUDZU_BACKEND=cuda`"},
+		{CUDAVia, true, "simt", "PTX goes through our passes to NVIDIA's driver ([results](docs/bench/nvptx.md))"},
 	}},
 	{"Logs and tools", []Setting{
-		{Log, "error|warn|info|debug", "messages on standard error; default: warn"},
-		{Progress, "0|1", "a line while kernels compile; default: on a terminal"},
-		{Perf, "1", "kernels by name in perf: `/tmp/perf-PID.map`"},
-		{GDB, "1", "kernels by name and PTX line in GDB"},
-		{Stats, "file", "counters of launches and compilations, for `kudzu stats`"},
-		{Compare, "1", "launches are compared with the interpreter ([how](docs/compare.md))"},
-		{CompareReport, "file", "the file of its report"},
-		{CompareDump, "dir", "a folder for launches that differ"},
+		{Log, true, "error|warn|info|debug", "messages on standard error; default: warn"},
+		{Progress, true, "0|1", "a line while kernels compile; default: on a terminal"},
+		{Perf, false, "1", "kernels by name in perf: `/tmp/perf-PID.map`"},
+		{GDB, false, "1", "kernels by name and PTX line in GDB"},
+		{Stats, false, "file", "counters of launches and compilations, for `kudzu stats`"},
+		{Compare, false, "1", "launches are compared with the interpreter ([how](docs/compare.md))"},
+		{CompareReport, false, "file", "the file of its report"},
+		{CompareDump, false, "dir", "a folder for launches that differ"},
 	}},
 }

@@ -34,7 +34,7 @@ type Config struct {
 // All gives the backends in order of preference. Nothing is opened.
 func All(cfg Config) []backend.Backend {
 	cfg.client = Client(cfg)
-	return []backend.Backend{compared(CPU(cfg), os.Getenv), interp.New(interp.Config{}), CUDA(cfg, os.Getenv(config.CUDAVia) == "simt"), HIP(cfg)}
+	return []backend.Backend{compared(CPU(cfg), config.Get), interp.New(interp.Config{}), CUDA(cfg, config.Get(config.CUDAVia) == "simt"), HIP(cfg)}
 }
 
 // CUDA is a real driver, with our own compiler in front of it where that is asked for: PTX in, PTX out.
@@ -82,7 +82,7 @@ func Client(cfg Config) *compile.Client {
 		return cfg.client
 	}
 	if cfg.Cache == nil {
-		c := cache.FromEnv(os.Getenv)
+		c := cache.FromEnv(config.Get)
 		c.Warn = func(s string) { logx.Warnf("%s", s) }
 		cfg.Cache = cache.Open(c)
 	}
@@ -99,7 +99,7 @@ func Client(cfg Config) *compile.Client {
 // compilerPath finds the kudzu program: KUDZU_COMPILER, or ../bin/kudzu seen from the folder of libkudzu.so, or this
 // program itself when it is kudzu.
 func compilerPath() string {
-	if p := os.Getenv(config.Compiler); p != "" {
+	if p := config.Get(config.Compiler); p != "" {
 		return p
 	}
 	if lib := imagePath(); lib != "" {

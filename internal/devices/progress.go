@@ -3,7 +3,6 @@ package devices
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,7 +31,7 @@ type progress struct {
 
 // newProgress gives one if standard error is a terminal or KUDZU_PROGRESS is 1, and none if it is 0.
 func newProgress(out io.Writer, fd int) *progress {
-	switch os.Getenv(config.Progress) {
+	switch config.Get(config.Progress) {
 	case "1":
 	case "0":
 		return nil

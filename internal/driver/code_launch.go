@@ -1,10 +1,10 @@
 package driver
 
 import (
-	"os"
 	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
@@ -20,7 +20,7 @@ type scratch struct {
 var scratches = sync.Pool{New: func() any { return &scratch{params: make([]byte, 0, 512)} }}
 
 // launchBlocking is CUDA_LAUNCH_BLOCKING: every launch waits for its kernel. It is read once, as the real driver does.
-var launchBlocking = sync.OnceValue(func() bool { return os.Getenv("CUDA_LAUNCH_BLOCKING") == "1" })
+var launchBlocking = sync.OnceValue(func() bool { return config.Get("CUDA_LAUNCH_BLOCKING") == "1" })
 
 // LaunchKernel runs a kernel over a grid of blocks. Parameters come as a list of addresses, or packed in extra.
 func (t *Thread) LaunchKernel(f cu.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream cu.CUstream, params, extra hostmem.Ptr) error {

@@ -3,7 +3,6 @@ package driver
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -164,13 +163,13 @@ func (t *Thread) Init(flags uint32) error {
 	if s.ready.Load() || s.initErr != nil {
 		return s.initErr
 	}
-	devs, err := s.open(os.Getenv(config.Backend))
+	devs, err := s.open(config.Get(config.Backend))
 	if err != nil {
 		logx.Errorf("%s", err)
 		s.initErr = errNoDevice
 		return s.initErr
 	}
-	devs, err = visible(devs, os.LookupEnv)
+	devs, err = visible(devs, config.Lookup)
 	if err != nil {
 		logx.Warnf("%s", err)
 	}
@@ -328,7 +327,7 @@ func (t *Thread) ModuleGetLoadingMode() (cu.CUmoduleLoadingMode, error) {
 	if _, err := t.enter(); err != nil {
 		return 0, err
 	}
-	if os.Getenv("CUDA_MODULE_LOADING") == "EAGER" {
+	if config.Get("CUDA_MODULE_LOADING") == "EAGER" {
 		return cu.CU_MODULE_EAGER_LOADING, nil
 	}
 	return cu.CU_MODULE_LAZY_LOADING, nil

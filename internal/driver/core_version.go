@@ -2,7 +2,6 @@ package driver
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,7 +20,7 @@ const (
 // Version is the CUDA version this driver presents: the newest whose PTX is taken, or what KUDZU_DRIVER_VERSION says.
 // cuDriverGetVersion itself is answered in c/base, which reads the same variable.
 var Version = sync.OnceValue(func() int {
-	s := os.Getenv(config.DriverVersion)
+	s := config.Get(config.DriverVersion)
 	if s == "" {
 		return isa.Newest().CUDA
 	}

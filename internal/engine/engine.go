@@ -87,7 +87,7 @@ var Default = sync.OnceValues(func() (*Engine, error) {
 
 // DefaultThreads is KUDZU_THREADS, or the processors that affinity and cgroup allow.
 func DefaultThreads() (int, error) {
-	if s := os.Getenv(config.Threads); s != "" {
+	if s := config.Get(config.Threads); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > MaxThreads {
 			return 0, fmt.Errorf(config.Threads+"=%s: must be a number from 1 to %d", s, MaxThreads)

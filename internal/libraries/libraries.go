@@ -3,7 +3,6 @@
 package libraries
 
 import (
-	"os"
 	"strconv"
 	"strings"
 
@@ -33,8 +32,8 @@ func Start() {
 // openblas, or the path of a library with BLAS's Fortran names.
 func startCublas() {
 	cublas.Use(rocblas.New(rocblas.Config{}))
-	threads, _ := strconv.Atoi(os.Getenv(config.Threads))
-	switch name := os.Getenv(config.BLAS); {
+	threads, _ := strconv.Atoi(config.Get(config.Threads))
+	switch name := config.Get(config.BLAS); {
 	case name == "" || name == "cpu":
 	case name == "ref":
 		cublas.UseMultiplier(cublas.Reference{})

@@ -15,7 +15,7 @@ import (
 // otherwise each major version in the order of release.Majors, by soname and by folder.
 func candidates(path string) []string {
 	if path == "" {
-		path = os.Getenv(config.LLVM)
+		path = config.Get(config.LLVM)
 	}
 	if path != "" {
 		if st, err := os.Stat(path); err == nil && st.IsDir() {

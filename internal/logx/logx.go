@@ -6,7 +6,6 @@ package logx
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -76,7 +75,7 @@ func On(l Level) bool {
 
 func fromEnv() {
 	level.Store(int32(Warn))
-	word := strings.ToLower(os.Getenv(config.Log))
+	word := strings.ToLower(config.Get(config.Log))
 	for l, n := range names {
 		if n == word {
 			level.Store(int32(l))

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"kudzu/internal/config"
 )
 
 // Devices is how many devices a page has room for.
@@ -43,6 +45,9 @@ type Process struct {
 // folder is where pages are, made if asked for. Anything but a folder of ours that nobody else may enter is refused: what
 // lies in it would be believed.
 func folder(make bool) (string, error) {
+	if config.Restricted() {
+		return "", errors.New("a program with more rights than its user is not listed")
+	}
 	base := "/dev/shm"
 	if st, err := os.Stat(base); err != nil || !st.IsDir() {
 		base = os.TempDir()

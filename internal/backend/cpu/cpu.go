@@ -8,7 +8,6 @@ package cpu
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"sync/atomic"
 
@@ -80,7 +79,7 @@ type Stats struct {
 // New makes the backend. Nothing starts before Open.
 func New(cfg Config) *Backend {
 	if cfg.Env == nil {
-		cfg.Env = os.Getenv
+		cfg.Env = config.Get
 	}
 	return &Backend{cfg: cfg, exactNaN: cfg.Env(config.NaN) == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
 }

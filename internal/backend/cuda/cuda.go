@@ -76,7 +76,7 @@ func (b *Backend) Open() ([]backend.Device, error) {
 // openDriver finds the vendor's library. KUDZU_CUDA_LIBRARY names it outright.
 func openDriver() (*dl.Library, error) {
 	list := places
-	if p := os.Getenv(config.CUDALibrary); p != "" {
+	if p := config.Get(config.CUDALibrary); p != "" {
 		list = []string{p}
 	}
 	err := error(nil)

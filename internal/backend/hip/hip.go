@@ -54,7 +54,7 @@ type Backend struct {
 // New returns the backend, not yet opened.
 func New(cfg Config) *Backend {
 	if cfg.Env == nil {
-		cfg.Env = os.Getenv
+		cfg.Env = config.Get
 	}
 	return &Backend{cfg: cfg}
 }

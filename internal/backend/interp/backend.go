@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"sync"
 
@@ -40,7 +39,7 @@ const maxDevices = 64
 
 // count is how many devices there are.
 func count() (int, error) {
-	s := os.Getenv(config.Devices)
+	s := config.Get(config.Devices)
 	if s == "" {
 		return 1, nil
 	}
@@ -65,14 +64,14 @@ func (b *Interp) Open() ([]backend.Device, error) {
 		return nil, err
 	}
 	bytes := b.cfg.Info.Memory
-	if s := os.Getenv(config.Memory); s != "" && bytes == 0 {
+	if s := config.Get(config.Memory); s != "" && bytes == 0 {
 		if bytes, err = backend.ParseBytes(s); err != nil {
 			return nil, fmt.Errorf(config.Memory+"=%s: %w", s, err)
 		}
 	}
 	claim := backend.Capability{Major: b.cfg.Info.Major, Minor: b.cfg.Info.Minor}
 	if claim == (backend.Capability{}) {
-		if claim, err = backend.ClaimedCapability(os.Getenv(config.Capability), backend.ProcessFiles()...); err != nil {
+		if claim, err = backend.ClaimedCapability(config.Get(config.Capability), backend.ProcessFiles()...); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +91,7 @@ func (b *Interp) Open() ([]backend.Device, error) {
 		d := newDevice(&info, newMemory(m), b.cfg.Out, b.cfg.Err)
 		d.engine = e
 		d.workers = b.cfg.Threads
-		if d.workers == 0 && os.Getenv(config.Threads) != "" {
+		if d.workers == 0 && config.Get(config.Threads) != "" {
 			d.workers = e.Threads()
 		}
 		all = append(all, d)

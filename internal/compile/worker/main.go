@@ -72,7 +72,7 @@ func limitMemory() {
 		return
 	}
 	limit := min(info.Totalram*uint64(info.Unit)/2, 16<<30)
-	if n, err := strconv.ParseUint(os.Getenv(config.CompilerMemory), 10, 32); err == nil && n > 0 {
+	if n, err := strconv.ParseUint(config.Get(config.CompilerMemory), 10, 32); err == nil && n > 0 {
 		limit = n << 20
 	}
 	_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: limit, Max: limit}) // a lower limit that is set stays

@@ -56,7 +56,7 @@ func newSupervisor(command []string, out io.Writer) *supervisor {
 
 // jobs is how many compilations may run at a time.
 func jobs() int {
-	if n, err := strconv.Atoi(os.Getenv(config.CompilerJobs)); err == nil && n > 0 {
+	if n, err := strconv.Atoi(config.Get(config.CompilerJobs)); err == nil && n > 0 {
 		return min(n, 64)
 	}
 	return min(max(runtime.NumCPU(), 1), 8)
@@ -104,7 +104,7 @@ func (s *supervisor) stop(status int) {
 
 // leaveDirectory keeps no file system of the host's busy.
 func leaveDirectory() {
-	if p := os.Getenv(config.LLVM); p != "" && filepath.Base(p) != p {
+	if p := config.Get(config.LLVM); p != "" && filepath.Base(p) != p {
 		if abs, err := filepath.Abs(p); err == nil {
 			_ = os.Setenv(config.LLVM, abs) // the name is valid
 		}

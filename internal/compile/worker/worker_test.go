@@ -20,6 +20,7 @@ import (
 
 	"kudzu/internal/cache"
 	"kudzu/internal/compile"
+	"kudzu/internal/config"
 	"kudzu/internal/image"
 	"kudzu/internal/llvm"
 )
@@ -242,7 +243,7 @@ func TestCrashes(t *testing.T) {
 
 // A compilation that wants all the memory there is ends, and says so.
 func TestMemoryLimit(t *testing.T) {
-	c := client(t, compile.Config{Env: append(compile.Scrub(os.Environ()), "KUDZU_COMPILER_MEMORY=600")})
+	c := client(t, compile.Config{Env: append(config.ForCompiler(), "KUDZU_COMPILER_MEMORY=600")})
 	_, err := c.Compile(request("eat"))
 	var crash *compile.Crash
 	if !errors.As(err, &crash) || !strings.Contains(crash.Detail, "out of memory") {
@@ -274,7 +275,7 @@ func TestLLVMFatal(t *testing.T) {
 func TestRetry(t *testing.T) {
 	for _, kernel := range []string{"killonce", "killsupervisoronce"} {
 		mark := filepath.Join(t.TempDir(), "mark")
-		c := client(t, compile.Config{Env: append(compile.Scrub(os.Environ()), "KUDZU_TEST_MARK="+mark)})
+		c := client(t, compile.Config{Env: append(config.ForCompiler(), "KUDZU_TEST_MARK="+mark)})
 		if _, err := c.Compile(request(kernel)); err != nil {
 			t.Errorf("%s: %v", kernel, err)
 		}
@@ -305,7 +306,7 @@ func TestTypedErrors(t *testing.T) {
 }
 
 func TestNoLLVM(t *testing.T) {
-	c := compile.New(compile.Config{Command: self(t), Env: append(compile.Scrub(os.Environ()), "KUDZU_TEST_NOLLVM=1")})
+	c := compile.New(compile.Config{Command: self(t), Env: append(config.ForCompiler(), "KUDZU_TEST_NOLLVM=1")})
 	defer c.Close()
 	for range 2 {
 		_, err := c.Compile(request("k"))

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"sync"
 
@@ -60,7 +59,7 @@ type handle struct {
 // New returns the provider; nothing is opened.
 func New(cfg Config) *Provider {
 	if cfg.Env == nil {
-		cfg.Env = os.Getenv
+		cfg.Env = config.Get
 	}
 	return &Provider{cfg: cfg, users: map[user]*handle{}}
 }

@@ -6,7 +6,6 @@ package hipblaslt
 import (
 	"encoding/binary"
 	"errors"
-	"os"
 	"sync"
 
 	"kudzu/internal/backend"
@@ -51,7 +50,7 @@ type device struct {
 // New returns the provider; nothing is opened.
 func New(cfg Config) *Provider {
 	if cfg.Env == nil {
-		cfg.Env = os.Getenv
+		cfg.Env = config.Get
 	}
 	return &Provider{cfg: cfg, devices: map[int]*device{}}
 }
