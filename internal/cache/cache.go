@@ -112,13 +112,16 @@ func prepare(dir string) error {
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
 		return fmt.Errorf("%s is not a directory", dir)
+	case trusted(&st):
+		return nil
 	case int(st.Uid) != os.Geteuid():
 		return fmt.Errorf("%s belongs to user %d, not to us (%d)", dir, st.Uid, os.Geteuid())
-	case st.Mode&0o022 != 0:
-		return fmt.Errorf("%s can be written by others (mode %03o): chmod go-w it", dir, st.Mode&0o777)
 	}
-	return nil
+	return fmt.Errorf("%s can be written by others (mode %03o): chmod go-w it", dir, st.Mode&0o777)
 }
+
+// trusted reports a file or folder that nobody but us can have written to.
+func trusted(st *unix.Stat_t) bool { return int(st.Uid) == os.Geteuid() && st.Mode&0o022 == 0 }
 
 // complain says something once in the cache's life.
 func (c *Cache) complain(text string) {
@@ -174,20 +177,29 @@ func (c *Cache) Get(k Key) ([]byte, bool) {
 	return b, true
 }
 
-// read is one open, fstat, read, close, with plain system calls: os.File would register with the poller.
+// read is open, fstat, read, close of an entry and its folder, with plain system calls: os.File would register with the poller.
 func read(path string) ([]byte, time.Time, error) {
-	fd, err := retry(func() (int, error) {
-		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	})
+	dir, err := unixOpen(unix.AT_FDCWD, filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer unix.Close(dir)
+	var st unix.Stat_t
+	if err := unix.Fstat(dir, &st); err != nil {
+		return nil, time.Time{}, err
+	}
+	if !trusted(&st) {
+		return nil, time.Time{}, errDamaged
+	}
+	fd, err := unixOpen(dir, filepath.Base(path), unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	defer unix.Close(fd)
-	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, time.Time{}, err
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size < headerSize || st.Size > maxEntry || int(st.Uid) != os.Geteuid() {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size < headerSize || st.Size > maxEntry || !trusted(&st) {
 		return nil, time.Time{}, errDamaged
 	}
 	b := make([]byte, st.Size)
@@ -202,6 +214,10 @@ func read(path string) ([]byte, time.Time, error) {
 		n += m
 	}
 	return b, time.Unix(st.Mtim.Unix()), nil
+}
+
+func unixOpen(dir int, name string, flags int) (int, error) {
+	return retry(func() (int, error) { return unix.Openat(dir, name, flags|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0) })
 }
 
 func retry(f func() (int, error)) (int, error) {

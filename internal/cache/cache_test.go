@@ -337,3 +337,32 @@ func BenchmarkGet(b *testing.B) {
 		}
 	}
 }
+
+// TestWritableByOthers: an entry that somebody else may have written, or put where it lies, is no entry.
+func TestWritableByOthers(t *testing.T) {
+	rows := []struct {
+		name string
+		mode os.FileMode
+		what func(path string) string
+	}{
+		{"file, others", 0o606, func(p string) string { return p }},
+		{"file, group", 0o660, func(p string) string { return p }},
+		{"folder, others", 0o707, filepath.Dir},
+		{"folder, group", 0o770, filepath.Dir},
+	}
+	for _, row := range rows {
+		c := fresh(t, Config{})
+		if err := c.Put(key(1), []byte("code")); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := c.Get(key(1)); !ok {
+			t.Fatal("no entry")
+		}
+		if err := os.Chmod(row.what(c.path(key(1))), row.mode); err != nil {
+			t.Fatal(err)
+		}
+		if b, ok := c.Get(key(1)); ok {
+			t.Errorf("%s: %q is taken", row.name, b)
+		}
+	}
+}
