@@ -81,5 +81,6 @@ CGO_ENABLED=1 go build -buildmode=c-shared -trimpath -buildvcs=false \
 	-o "$lib/libkudzu.so" ./cmd/libkudzu
 rm -f "$lib/libkudzu.h"
 if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
-	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -trimpath -buildvcs=false -ldflags="-s -w" -o "$dist/bin/kudzu" ./cmd/kudzu
+	# At an address of the system's choice, and with nothing left to write that is called through.
+	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -buildmode=pie -trimpath -buildvcs=false -ldflags="-s -w -bindnow" -o "$dist/bin/kudzu" ./cmd/kudzu
 fi
