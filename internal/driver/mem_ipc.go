@@ -14,7 +14,8 @@ import (
 )
 
 // Sharing with other processes. A handle names a file of the process that has the memory or event, as /proc shows it: the
-// process that opens the handle must be of the same user, and the other one must still be there.
+// process that opens the handle must be of the same user, and the other one must still be there. That the file is meant to be
+// shared, mem_ipc_stamp.go sees to.
 
 // ipcMagic begins every handle and file of ours.
 const ipcMagic = 0x4350495544555a4b // "KZUDUIPC"
@@ -33,6 +34,7 @@ type ipcHandle struct {
 	kind              ipcKind
 	pid, fd           uint32
 	off, size, length uint64
+	token             ipcToken
 }
 
 func (h *ipcHandle) bytes() (b [64]byte) {
@@ -44,13 +46,14 @@ func (h *ipcHandle) bytes() (b [64]byte) {
 	le.PutUint64(b[24:], h.off)
 	le.PutUint64(b[32:], h.size)
 	le.PutUint64(b[40:], h.length)
+	copy(b[48:], h.token[:])
 	return b
 }
 
 // readHandle checks bytes that some process gave.
 func readHandle(b [64]byte, kind ipcKind) (h ipcHandle, err error) {
 	le := binary.LittleEndian
-	h = ipcHandle{ipcKind(le.Uint32(b[8:])), le.Uint32(b[12:]), le.Uint32(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:]), le.Uint64(b[40:])}
+	h = ipcHandle{ipcKind(le.Uint32(b[8:])), le.Uint32(b[12:]), le.Uint32(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:]), le.Uint64(b[40:]), ipcToken(b[48:])}
 	if le.Uint64(b[0:]) != ipcMagic || h.kind != kind || h.size == 0 || h.length > 1<<46 || h.off > h.length || h.size > h.length-h.off {
 		return h, errInvalidValue
 	}
@@ -60,14 +63,13 @@ func readHandle(b [64]byte, kind ipcKind) (h ipcHandle, err error) {
 	return h, nil
 }
 
-// open opens the file of a handle, which must be as long as the handle says.
+// open opens the file of a handle, which must be the one that it was made for.
 func (h *ipcHandle) open() (int, error) {
 	fd, err := syscall.Open(fmt.Sprintf("/proc/%d/fd/%d", h.pid, h.fd), syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, errInvalidValue
 	}
-	var st syscall.Stat_t
-	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || uint64(st.Size) != h.length {
+	if !h.sealed(fd) {
 		_ = syscall.Close(fd)
 		return -1, errInvalidValue
 	}
@@ -78,6 +80,7 @@ func (h *ipcHandle) open() (int, error) {
 type exported struct {
 	fd          int
 	off, length uint64
+	token       ipcToken
 }
 
 // imported is memory of another process, mapped here.
@@ -129,6 +132,10 @@ func (s *state) export(a *alloc) (*exported, error) {
 	if e.fd, e.off, e.length, err = m.Share(backend.Addr(a.base), a.size); err != nil {
 		return nil, plain(err)
 	}
+	if e.token, err = seal(e.fd, e.length); err != nil {
+		_ = m.Unshare(backend.Addr(a.base), a.size, e.fd) // as in unexport
+		return nil, err
+	}
 	if s.sharing.out == nil {
 		s.sharing.out = map[*alloc]*exported{}
 	}
@@ -146,12 +153,13 @@ func (s *state) unexport(a *alloc) {
 	}
 	delete(s.sharing.out, a)
 	if m, ok := a.device().dev.Memory().(backend.Sharer); ok {
+		revoke(e.fd, e.length)
 		_ = m.Unshare(backend.Addr(a.base), a.size, e.fd) // the pages stay the file's if the system has no room: they are memory all the same
 	}
 }
 
 func (e *exported) handle(kind ipcKind, size uint64) [64]byte {
-	h := ipcHandle{kind: kind, pid: uint32(os.Getpid()), fd: uint32(e.fd), off: e.off, size: size, length: e.length}
+	h := ipcHandle{kind: kind, pid: uint32(os.Getpid()), fd: uint32(e.fd), off: e.off, size: size, length: e.length, token: e.token}
 	return h.bytes()
 }
 

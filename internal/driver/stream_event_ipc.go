@@ -18,6 +18,7 @@ import (
 type eventFile struct {
 	fd    int
 	page  uint64
+	token ipcToken
 	users atomic.Int32 // the event, and work that will touch the page
 }
 
@@ -156,18 +157,20 @@ func (t *Thread) IpcGetEventHandle(event cu.CUevent) (h cu.CUipcEventHandle, err
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.file == nil {
-		fd, err := unix.MemfdCreate("kudzu-event", unix.MFD_CLOEXEC)
+		fd, err := unix.MemfdCreate("kudzu-event", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 		if err != nil {
 			return h, errOutOfMemory
 		}
-		if err := syscall.Ftruncate(fd, eventPage); err != nil {
+		token, err := seal(fd, eventPage)
+		if err != nil {
 			_ = syscall.Close(fd)
-			return h, errOutOfMemory
+			return h, err
 		}
 		f, err := mapEvent(fd)
 		if err != nil {
 			return h, err
 		}
+		f.token = token
 		e.file = f
 		if last := e.fence; last != nil { // a record from before counts
 			f.words().asked = 1
@@ -179,7 +182,7 @@ func (t *Thread) IpcGetEventHandle(event cu.CUevent) (h cu.CUipcEventHandle, err
 			}()
 		}
 	}
-	k := ipcHandle{kind: ipcEventFile, pid: uint32(os.Getpid()), fd: uint32(e.file.fd), size: eventPage, length: eventPage}
+	k := ipcHandle{kind: ipcEventFile, pid: uint32(os.Getpid()), fd: uint32(e.file.fd), size: eventPage, length: eventPage, token: e.file.token}
 	h.Reserved = k.bytes()
 	return h, nil
 }

@@ -25,7 +25,7 @@ func shareSpan(addr, n uint64) (lo, length uint64) {
 // memory of these slabs meanwhile.
 func (m *Memory) Share(addr, n uint64) (fd int, off, length uint64, err error) {
 	lo, length := shareSpan(addr, n)
-	fd, err = unix.MemfdCreate("kudzu", unix.MFD_CLOEXEC)
+	fd, err = unix.MemfdCreate("kudzu", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING) // who names it to others seals it
 	if err != nil {
 		return -1, 0, 0, ErrNoMemory
 	}

@@ -115,3 +115,9 @@ func TestHardened(t *testing.T) {
 		f.Close()
 	}
 }
+
+// TestAppIPC: memory and events of another process by their handles, and handles that were made up.
+func TestAppIPC(t *testing.T) {
+	exe := appProgram(t, "app_ipc")
+	onBackends(t, func(t *testing.T, backend string) { newApp(t, backend, exe).run().want(t, "ok\n") })
+}
