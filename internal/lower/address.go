@@ -105,7 +105,7 @@ func (l *lowerer) ownAddresses(sp ir.Space) bool {
 
 // spaceWord is the state space an instruction names: in its slot, or as a word that its form spells out.
 func (x *inst) spaceWord() isa.Mod {
-	if m := x.Mod("space"); m != 0 {
+	if m := x.OptMod("space"); m != 0 {
 		return m
 	}
 	for _, m := range x.Mods {

@@ -27,7 +27,7 @@ func (x *inst) floats(names ...string) []*ir.Value {
 	var vs []*ir.Value
 	for _, n := range names {
 		v := x.arg(n)
-		if x.Type("dtype") == isa.F32 && (v.Type == ir.F16 || v.Type == ir.BF16) {
+		if x.kindOf() == isa.F32 && (v.Type == ir.F16 || v.Type == ir.BF16) {
 			v = x.b.Emit(ir.FExt, ir.F32, ir.Attr{}, v)
 		}
 		vs = append(vs, v)

@@ -8,12 +8,15 @@ import (
 
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/check"
 	"kudzu/internal/ptx/isa"
+	"kudzu/internal/ptx/isa/spell"
 )
 
-// Every form of the table, with each word of each slot in turn, lowers to IR that verifies, for every kind of target, or is refused by name. The
-// spellings need not all be legal: those that do not parse are passed over, but not many may be.
+// Every form of the table, with each word of each slot in turn, lowers to IR that verifies, for every kind of target, or is refused
+// by name. The spellings need not all be legal: those that do not parse are passed over, but not many may be.
 func TestEveryForm(t *testing.T) {
+	askSlots(t)
 	tried, parsed, lowered := 0, 0, 0
 	refused := map[string]bool{}
 	done := map[isa.Op]bool{}
@@ -61,8 +64,42 @@ func TestEveryForm(t *testing.T) {
 	}
 }
 
-// spelledElsewhere are ops whose address operands formKernel does not write; internal/testkit/texels and the driver's recorded tensor
-// copies lower them.
+// askSlots has the test fail where a slot is asked for that no form of the operation has.
+func askSlots(t *testing.T) {
+	ptx.NoSlot = func(in *ptx.Inst, name string) {
+		if !spell.HasSlot(in.Op(), name) {
+			t.Errorf("%v has no slot %q", in.Op(), name)
+		}
+	}
+	t.Cleanup(func() { ptx.NoSlot = nil })
+}
+
+// Textures and tensor copies have operands that formKernel does not write.
+func TestSpelledForms(t *testing.T) {
+	askSlots(t)
+	lowered := map[isa.Op]bool{}
+	refused := map[string]bool{}
+	for _, ch := range isa.Chapters() {
+		for _, f := range ch.Forms {
+			if !spelledElsewhere[f.Op] {
+				continue
+			}
+			for _, k := range spell.Cases(f, 10) {
+				text := spell.Prologue(spell.Profile{Target: "sm_100a", Version: "9.2"}) + k.Line + "\n" + spell.Epilogue
+				if m, err := check.Text(text); err == nil && lowerForm(t, m, text, refused) {
+					lowered[f.Op] = true
+				}
+			}
+		}
+	}
+	for op := range spelledElsewhere {
+		if !lowered[op] {
+			t.Errorf("%v was never lowered", op)
+		}
+	}
+}
+
+// spelledElsewhere are ops whose address operands formKernel does not write; TestSpelledForms lowers them.
 var spelledElsewhere = map[isa.Op]bool{
 	isa.Tex: true, isa.Tld4: true, isa.Suld: true, isa.Sust: true, isa.Sured: true,
 	isa.CpAsyncBulkTensor: true, isa.CpReduceAsyncBulkTensor: true, isa.CpAsyncBulkPrefetchTensor: true,

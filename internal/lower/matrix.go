@@ -19,7 +19,7 @@ func shapeOf(m isa.Mod) (rows, cols, k int) {
 
 // word is the word in a slot without its dot, or other if there is none.
 func (x *inst) word(slot, other string) string {
-	if m := x.Mod(slot); m != 0 {
+	if m := x.OptMod(slot); m != 0 {
 		return m.String()[1:]
 	}
 	return other
@@ -32,7 +32,7 @@ func (x *inst) matrix() *ir.Matrix {
 		ALayout: x.word("alayout", "row"), BLayout: x.word("blayout", "col"), Sat: x.Has(isa.ModSatfinite),
 	}
 	m.M, m.N, m.K = shapeOf(x.Mod("shape"))
-	if k := x.Mod("kind"); k == isa.ModKindF8f6f4 || k == isa.ModKindMxf8f6f4 {
+	if k := x.OptMod("kind"); k == isa.ModKindF8f6f4 || k == isa.ModKindMxf8f6f4 {
 		for _, elem := range []*string{&m.A, &m.B} {
 			if *elem == "e2m1" {
 				*elem = "e2m1b"
@@ -61,7 +61,7 @@ func lowerMma(x *inst) {
 	args := x.elems("a", fragType(m.A))
 	args = append(args, x.elems("b", fragType(m.B))...)
 	args = append(args, x.elems("c", fragType(m.C))...)
-	attr := ir.Attr{Mat: m, Rnd: roundings[x.Mod("rnd")]}
+	attr := ir.Attr{Mat: m, Rnd: roundings[x.OptMod("rnd")]}
 	if x.Op() == isa.MmaSp {
 		m.Sparse = true
 		args = append(args, x.argAs("e", isa.B32))

@@ -16,7 +16,7 @@ var memScopes = map[isa.Mod]ir.Scope{
 
 // access is what a load's or store's words say. Cache operators, eviction priorities and prefetch sizes mean nothing here.
 func (x *inst) access(sp ir.Space) ir.Attr {
-	a := ir.Attr{Space: sp, Volatile: x.Has(isa.ModVolatile), Order: orders[x.Mod("sem")], Scope: memScopes[x.Mod("scope")]}
+	a := ir.Attr{Space: sp, Volatile: x.Has(isa.ModVolatile), Order: orders[x.OptMod("sem")], Scope: memScopes[x.OptMod("scope")]}
 	if x.Has(isa.ModMmio) {
 		a.Volatile = true
 	}

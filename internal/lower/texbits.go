@@ -88,7 +88,7 @@ func formatted(in *ptx.Inst) bool {
 }
 
 func surfaceBits(in *ptx.Inst) uint32 {
-	t := in.Type("ctype")
+	t := in.OptType("ctype")
 	kind := uint32(image.SurfStore)
 	switch {
 	case in.Op() == isa.Suld:
@@ -101,7 +101,7 @@ func surfaceBits(in *ptx.Inst) uint32 {
 	case formatted(in):
 		kind = image.SurfStoreFormatted
 	}
-	return kind | texGeoms[in.Mod("geom")]<<image.TexGeomShift | texClamps[in.Mod("clamp")]<<image.TexClampShift | log2Bytes(t.Bytes()*max(vecSizes[in.Mod("vec")], 1))<<image.TexBytesShift
+	return kind | texGeoms[in.Mod("geom")]<<image.TexGeomShift | texClamps[in.Mod("clamp")]<<image.TexClampShift | log2Bytes(t.Bytes()*max(vecSizes[in.OptMod("vec")], 1))<<image.TexBytesShift
 }
 
 // log2Bytes is log2 of the bytes that an access moves.

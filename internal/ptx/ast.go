@@ -286,17 +286,33 @@ type Operand struct {
 // Op is the instruction's mnemonic.
 func (in *Inst) Op() isa.Op { return in.Form.Op }
 
-// Mod is the word taken for the slot called name in the form's Syntax ("rnd", "type", "ftz"), or 0 if absent.
+// Mod is the word taken for the slot called name in the form's Syntax ("rnd", "type", "ftz"), or 0 if absent: it was not written, or only
+// other forms of the operation have the slot. That no form has it is a programming error, which tests find (NoSlot).
 // Literal slots are called by their own word without the dot.
 func (in *Inst) Mod(name string) isa.Mod {
+	m := in.OptMod(name)
+	if m == 0 && NoSlot != nil && in.Form.Slot(name) < 0 {
+		NoSlot(in, name)
+	}
+	return m
+}
+
+// OptMod is Mod for what several operations share: the operation need not have such a slot.
+func (in *Inst) OptMod(name string) isa.Mod {
 	if i := in.Form.Slot(name); i >= 0 && i < len(in.Mods) {
 		return in.Mods[i]
 	}
 	return 0
 }
 
+// NoSlot, where a test sets it, is told of every slot that Mod or Type is asked for and that the instruction's form does not have.
+var NoSlot func(in *Inst, name string)
+
 // Type is the type named by the slot called name.
 func (in *Inst) Type(name string) isa.Type { return in.Mod(name).Type() }
+
+// OptType is Type where the operation need not have such a slot.
+func (in *Inst) OptType(name string) isa.Type { return in.OptMod(name).Type() }
 
 // Has reports whether the word w (".ftz") was written.
 func (in *Inst) Has(w isa.Mod) bool {

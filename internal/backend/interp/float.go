@@ -143,7 +143,7 @@ func decodeFloatMul(d *decoder) step {
 // decodeFma is fma, and mad on floats: the same since sm_20.
 func decodeFma(d *decoder) step {
 	e := d.floatEnv()
-	if at := d.in.Type("atype"); at != isa.TypeNone {
+	if at := d.in.OptType("atype"); at != isa.TypeNone {
 		f := floatFormat(at)
 		wide := func(x uint64) uint64 { return f.Convert(softfloat.F32, x, softfloat.Env{}) }
 		return d.tern(func(a, b, c uint64) uint64 { return softfloat.F32.Fma(wide(a), wide(b), c, e) })

@@ -7,6 +7,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/image"
+	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/check"
 	"kudzu/internal/ptx/isa"
 	"kudzu/internal/ptx/isa/spell"
@@ -15,6 +16,12 @@ import (
 // TestEveryFormDecodes writes spellings of every form of the table, and decodes those that the checker takes for some target. Each
 // must decode, or be an op that is listed as unsupported.
 func TestEveryFormDecodes(t *testing.T) {
+	ptx.NoSlot = func(in *ptx.Inst, name string) {
+		if !spell.HasSlot(in.Op(), name) {
+			t.Errorf("%v has no slot %q", in.Op(), name)
+		}
+	}
+	defer func() { ptx.NoSlot = nil }()
 	var profiles []spell.Profile
 	for _, target := range []string{"sm_90a", "sm_100a", "sm_120a", "sm_103a", "sm_110a", "sm_107a"} {
 		profiles = append(profiles, spell.Profile{Target: target, Version: "9.2"})

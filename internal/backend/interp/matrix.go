@@ -162,18 +162,18 @@ type mma struct {
 
 // typeOr is the type of a slot, or another where the form has no such slot.
 func (d *decoder) typeOr(slot string, t isa.Type) isa.Type {
-	if v := d.in.Type(slot); v != isa.TypeNone {
+	if v := d.in.OptType(slot); v != isa.TypeNone {
 		return v
 	}
 	return t
 }
 
 func (d *decoder) newMma() *mma {
-	x := &mma{sat: d.has(isa.ModSatfinite), mode: roundMode(d.in.Mod("rnd")), popc: d.in.Mod("op")}
+	x := &mma{sat: d.has(isa.ModSatfinite), mode: roundMode(d.in.OptMod("rnd")), popc: d.in.OptMod("op")}
 	x.m, x.n, x.k = d.dims()
 	x.a, x.b = newElem(d.typeOr("atype", isa.F16)), newElem(d.typeOr("btype", isa.F16))
 	x.c, x.d = newElem(d.in.Type("ctype")), newElem(d.in.Type("dtype"))
-	if k := d.in.Mod("kind"); k == isa.ModKindF8f6f4 || k == isa.ModKindMxf8f6f4 {
+	if k := d.in.OptMod("kind"); k == isa.ModKindF8f6f4 || k == isa.ModKindMxf8f6f4 {
 		x.a, x.b = x.a.inByte(), x.b.inByte()
 	}
 	x.ra, x.rb, x.rc, x.rd = d.srcs("a"), d.srcs("b"), d.srcs("c"), d.dests("d")

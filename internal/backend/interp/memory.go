@@ -193,7 +193,7 @@ func (d *decoder) varSpace(v *ptx.Var, space ptx.Space) ptx.Space {
 
 // vec is the number of elements the instruction moves.
 func (d *decoder) vec() int {
-	switch d.in.Mod("vec") {
+	switch d.in.OptMod("vec") {
 	case isa.ModV2:
 		return 2
 	case isa.ModV4:

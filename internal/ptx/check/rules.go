@@ -52,7 +52,7 @@ func (c *checker) refuse(in *ptx.Inst, format string, args ...any) bool {
 func memorySpelling(c *checker, in *ptx.Inst) bool {
 	t := in.Type("type")
 	bits := vecOf(in) * t.Bits()
-	space := spaceOfMod(in.Mod("space"))
+	space := spaceOfMod(in.OptMod("space"))
 	wide := in.Op() == isa.Ld || in.Op() == isa.St
 	switch {
 	case bits > 128 && (bits != 256 || t == isa.B128 || !wide):
@@ -66,7 +66,7 @@ func memorySpelling(c *checker, in *ptx.Inst) bool {
 			return false
 		}
 	}
-	if l2 := in.Mod("level2"); l2 != 0 && bits != 256 {
+	if l2 := in.OptMod("level2"); l2 != 0 && bits != 256 {
 		return c.refuse(in, "Instruction '%v' requires '.v8.b32/.v4.b64' type with '%v' modifier.", in.Op(), l2)
 	}
 	if in.Has(isa.ModVolatile) {
@@ -85,7 +85,7 @@ func memorySpelling(c *checker, in *ptx.Inst) bool {
 
 // compareSpelling: bits compare only for equality, signed numbers have no lo, ls, hi, hs.
 func compareSpelling(c *checker, in *ptx.Inst) bool {
-	t := in.Type("type")
+	t := in.OptType("type")
 	if t == isa.TypeNone {
 		t = in.Type("atype")
 	}
