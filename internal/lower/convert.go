@@ -189,10 +189,7 @@ func (x *inst) toPair(d isa.Type) {
 	if !x.has("b") {
 		x.fail("%s", x.spelling())
 	}
-	elem := ir.F16
-	if d == isa.BF16x2 {
-		elem = ir.BF16
-	}
+	elem := elemType(d)
 	if x.Has(isa.ModRs) {
 		f := halfFmts[d]
 		most := f.max
@@ -209,19 +206,21 @@ func (x *inst) toPair(d isa.Type) {
 	x.result(x.b.Emit(ir.Pack, irTypes[d], ir.Attr{}, lo, hi))
 }
 
+// narrowFormat is the format of the values that t is made of.
 func narrowFormat(t isa.Type) format {
-	switch t {
-	case isa.E4M3, isa.E4M3x2, isa.E4M3x4:
+	elem, _ := t.Elem()
+	switch elem {
+	case isa.E4M3:
 		return fmtE4M3
-	case isa.E5M2, isa.E5M2x2, isa.E5M2x4:
+	case isa.E5M2:
 		return fmtE5M2
-	case isa.E2M3x2, isa.E2M3x4:
+	case isa.E2M3:
 		return fmtE2M3
-	case isa.E3M2x2, isa.E3M2x4:
+	case isa.E3M2:
 		return fmtE3M2
-	case isa.E2M1x2, isa.E2M1x4:
+	case isa.E2M1:
 		return fmtE2M1
-	case isa.UE8M0x2:
+	case isa.UE8M0:
 		return fmtUE8M0
 	case isa.TF32:
 		return fmtTF32
@@ -241,7 +240,7 @@ func (x *inst) toFormat(d, a isa.Type) {
 	var args []*ir.Value
 	switch {
 	case a == isa.F16x2 || a == isa.BF16x2:
-		elem := map[isa.Type]ir.Type{isa.F16x2: ir.F16, isa.BF16x2: ir.BF16}[a]
+		elem := elemType(a)
 		u := x.b.EmitN(ir.Unpack, []ir.Type{elem, elem}, ir.Attr{}, x.cast(x.arg("a"), irTypes[a]))
 		for _, r := range u.Results {
 			args = append(args, x.b.Emit(ir.FExt, ir.F32, ir.Attr{}, r))
@@ -276,10 +275,7 @@ func (x *inst) toFormat(d, a isa.Type) {
 
 // fromFormat widens a pair to f16x2 (or bf16x2 from ue8m0).
 func (x *inst) fromFormat(d, a isa.Type) {
-	elem := ir.F16
-	if d == isa.BF16x2 {
-		elem = ir.BF16
-	}
+	elem := elemType(d)
 	var parts []*ir.Value
 	if f, ok := narrowFmts[narrowFormat(a)]; ok {
 		parts = x.widenNarrow(x.arg("a"), f, 2)

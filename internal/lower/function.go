@@ -112,8 +112,9 @@ func (x *inst) fetch(pv *paramVar, r *ptx.Var, o *ptx.Operand) {
 	}
 	t := r.Type
 	if r.Vec > 1 && o.Kind == ptx.OpReg { // the bits of a vector, in a register as wide
-		if t = bitsType(r.Type.Bits() * r.Vec); t == isa.TypeNone {
-			x.fail("a vector of %d bits in one register", r.Type.Bits()*r.Vec)
+		n := r.Type.Bits() * r.Vec
+		if t = isa.BitsType(n); t == isa.TypeNone || n > 64 {
+			x.fail("a vector of %d bits in one register", n)
 		}
 	}
 	x.setOperand(o, t, x.readParam(pv, 0, irTypes[t]))

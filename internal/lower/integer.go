@@ -2,6 +2,7 @@ package lower
 
 import (
 	"math"
+	"slices"
 
 	"kudzu/internal/ir"
 	"kudzu/internal/ptx"
@@ -16,18 +17,13 @@ func (x *inst) kindOf() isa.Type {
 	return x.Type("dtype")
 }
 
-// packedParts are the parts of the packed integer types.
-var packedParts = map[isa.Type][]ir.Type{
-	isa.S16x2: {ir.I16, ir.I16}, isa.U16x2: {ir.I16, ir.I16},
-	isa.S8x4: {ir.I8, ir.I8, ir.I8, ir.I8}, isa.U8x4: {ir.I8, ir.I8, ir.I8, ir.I8},
-}
-
 // inParts applies fn to the parts of packed integers of type t, and to others as they are.
 func (x *inst) inParts(t isa.Type, fn func(args []*ir.Value) *ir.Value, args ...*ir.Value) *ir.Value {
-	parts := packedParts[t]
-	if parts == nil {
+	elem, n := t.Elem()
+	if n == 1 || !elem.IsInt() {
 		return fn(args)
 	}
+	parts := slices.Repeat([]ir.Type{irTypes[elem]}, n)
 	in := make([][]*ir.Value, len(parts))
 	for _, a := range args {
 		for i, v := range x.b.EmitN(ir.Unpack, parts, ir.Attr{}, a).Results {
@@ -41,12 +37,10 @@ func (x *inst) inParts(t isa.Type, fn func(args []*ir.Value) *ir.Value, args ...
 	return x.b.Emit(ir.Pack, ir.I32, ir.Attr{}, out...)
 }
 
-func isFloatKind(t isa.Type) bool { return irTypes[t].IsFloat() || t == isa.F32x2 }
-
 // intOrFloat dispatches the mnemonics that both chapters have.
 func intOrFloat(integer, float func(*inst)) func(*inst) {
 	return func(x *inst) {
-		if isFloatKind(x.kindOf()) {
+		if x.kindOf().OfFloats() {
 			float(x)
 		} else {
 			integer(x)
@@ -65,7 +59,7 @@ func lowerIntAdd(x *inst) {
 		switch {
 		case !x.Has(isa.ModSat):
 			return x.op(ir.Add, a, b)
-		case isSignedKind(t):
+		case t.OfSigned():
 			return x.op(ir.AddSatS, a, b)
 		}
 		return x.op(ir.Add, x.op(ir.MinU, a, x.op(ir.Not, b)), b) // no more than what is left above b
@@ -78,7 +72,7 @@ func lowerIntSub(x *inst) {
 		switch {
 		case !x.Has(isa.ModSat):
 			return x.op(ir.Sub, a, b)
-		case isSignedKind(t):
+		case t.OfSigned():
 			return x.op(ir.SubSatS, a, b)
 		}
 		return x.op(ir.Sub, x.op(ir.MaxU, a, b), b)
@@ -190,13 +184,11 @@ func lowerIntNeg(x *inst) {
 	x.result(x.inParts(x.kindOf(), func(v []*ir.Value) *ir.Value { return x.op(ir.Neg, v[0]) }, x.arg("a")))
 }
 
-func isSignedKind(t isa.Type) bool { return t.IsSigned() || t == isa.S16x2 || t == isa.S8x4 }
-
 func intMinMax(signed, unsigned ir.Op) func(*inst) {
 	return func(x *inst) {
 		t := x.kindOf()
 		op := unsigned
-		if isSignedKind(t) {
+		if t.OfSigned() {
 			op = signed
 		}
 		x.binary(t, func(a, b *ir.Value) *ir.Value {

@@ -28,7 +28,7 @@ func lowerMov(x *inst) {
 func (x *inst) pack(o *ptx.Operand, t isa.Type) *ir.Value {
 	w := irTypes[t]
 	part := w.Bits() / len(o.Elems)
-	pt := bitsType(part)
+	pt := isa.BitsType(part)
 	if pt == isa.TypeNone {
 		x.fail("%s of %d parts", x.spelling(), len(o.Elems))
 	}
@@ -39,24 +39,10 @@ func (x *inst) pack(o *ptx.Operand, t isa.Type) *ir.Value {
 	return x.b.Emit(ir.Pack, w, ir.Attr{}, vs...)
 }
 
-func bitsType(bits int) isa.Type {
-	switch bits {
-	case 8:
-		return isa.B8
-	case 16:
-		return isa.B16
-	case 32:
-		return isa.B32
-	case 64:
-		return isa.B64
-	}
-	return isa.TypeNone
-}
-
 // unpack cuts a into the elements of the destination {d, e, …}.
 func (x *inst) unpack(d, a *ptx.Operand, t isa.Type) {
 	v := x.bareValue(a, t)
-	pt := bitsType(irTypes[t].Bits() / len(d.Elems))
+	pt := isa.BitsType(irTypes[t].Bits() / len(d.Elems))
 	if pt == isa.TypeNone {
 		x.fail("%s of %d parts", x.spelling(), len(d.Elems))
 	}

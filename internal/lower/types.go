@@ -6,18 +6,21 @@ import (
 	"kudzu/internal/ptx/isa"
 )
 
-// irTypes maps PTX types to the IR's. Formats without arithmetic of their own (tf32, fp8, packed integers) are their bits.
-var irTypes = [isa.NumTypes]ir.Type{
-	isa.S8: ir.I8, isa.S16: ir.I16, isa.S32: ir.I32, isa.S64: ir.I64,
-	isa.U8: ir.I8, isa.U16: ir.I16, isa.U32: ir.I32, isa.U64: ir.I64,
-	isa.B8: ir.I8, isa.B16: ir.I16, isa.B32: ir.I32, isa.B64: ir.I64, isa.B128: ir.I128,
-	isa.F16: ir.F16, isa.F16x2: ir.F16x2, isa.BF16: ir.BF16, isa.BF16x2: ir.BF16x2, isa.F32: ir.F32, isa.F64: ir.F64,
-	isa.F32x2: ir.I64, isa.TF32: ir.I32,
-	isa.E4M3: ir.I8, isa.E5M2: ir.I8, isa.E2M3: ir.I8, isa.E3M2: ir.I8, isa.E2M1: ir.I8, isa.UE8M0: ir.I8, isa.UE4M3: ir.I8,
-	isa.E4M3x2: ir.I16, isa.E5M2x2: ir.I16, isa.E2M3x2: ir.I16, isa.E3M2x2: ir.I16, isa.UE8M0x2: ir.I16, isa.S2F6x2: ir.I16,
-	isa.E4M3x4: ir.I32, isa.E5M2x4: ir.I32, isa.E2M3x4: ir.I32, isa.E3M2x4: ir.I32, isa.E2M1x2: ir.I8, isa.E2M1x4: ir.I16,
-	isa.S16x2: ir.I32, isa.U16x2: ir.I32, isa.U8x4: ir.I32, isa.S8x4: ir.I32,
-	isa.Pred: ir.I1, isa.TexRef: ir.I64, isa.SamplerRef: ir.I64, isa.SurfRef: ir.I64,
+// irTypes are the IR's types of PTX's. Formats without arithmetic of their own (tf32, fp8, packed integers) are their bits.
+var irTypes = func() (types [isa.NumTypes]ir.Type) {
+	for t := range isa.NumTypes {
+		types[t] = intOf(8 * t.Bytes())
+	}
+	types[isa.Pred] = ir.I1
+	types[isa.F16], types[isa.BF16], types[isa.F32], types[isa.F64] = ir.F16, ir.BF16, ir.F32, ir.F64
+	types[isa.F16x2], types[isa.BF16x2] = ir.F16x2, ir.BF16x2
+	return types
+}()
+
+// elemType is the IR's type of a part of t.
+func elemType(t isa.Type) ir.Type {
+	elem, _ := t.Elem()
+	return irTypes[elem]
 }
 
 // intOf is the integer type of so many bits.

@@ -14,7 +14,7 @@ func (d *decoder) atomicOf(word isa.Mod, t isa.Type) atomicOp {
 	if f := floatFormat(t); f != nil {
 		return d.atomicFloat(word, f)
 	}
-	if one, n := element(t); n == 2 && floatFormat(one) != nil {
+	if one, n := t.Elem(); n == 2 && floatFormat(one) != nil {
 		half := d.atomicFloat(word, floatFormat(one))
 		return func(old, b, _ uint64, shared bool) uint64 {
 			return halves2(func(x, y uint64) uint64 { return half(x, y, 0, shared) })(old, b)

@@ -75,9 +75,9 @@ func decodeSetp(d *decoder) step {
 	p, q := d.pair("p")
 	a, b, c := d.src("a"), d.src("b"), d.srcOr("c", 0)
 	join := d.combine()
-	one, pair := packed16(d.typ())
+	one, parts := d.typ().Elem()
 	cmp := d.comparison(one)
-	if pair {
+	if parts == 2 {
 		return step{lane: func(t *thread) {
 			x, y, z := a.get(t), b.get(t), c.get(t)
 			lo, hi := bit(cmp(x&0xffff, y&0xffff)), bit(cmp(x>>16, y>>16))
@@ -96,17 +96,14 @@ func decodeSetp(d *decoder) step {
 func decodeSet(d *decoder) step {
 	dst, a, b, c := d.dst("d"), d.src("a"), d.src("b"), d.srcOr("c", 0)
 	join := d.combine()
-	one, pair := packed16(d.in.Type("atype"))
+	one, parts := d.in.Type("atype").Elem()
 	cmp := d.comparison(one)
 	dt := d.in.Type("dtype")
-	if dt == isa.TypeNone { // "set.cmp.bf16.atype": the destination's type is the literal
-		dt = d.typ()
-	}
 	value := truth(dt)
-	if pair {
+	if parts == 2 {
 		half := truth(dt)
 		if dt.Bits() == 32 && floatFormat(dt) == nil {
-			e, n := element(dt)
+			e, n := dt.Elem()
 			if n == 2 {
 				half = truth(e)
 			} else {

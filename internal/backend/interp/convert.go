@@ -11,7 +11,7 @@ func decodeCvt(d *decoder) step {
 	if dt == isa.S2F6x2 || at == isa.S2F6x2 || d.has(isa.ModScaledN2Ue8m0) {
 		return d.cvtScaled(dt, at)
 	}
-	if _, n := element(dt); n > 1 {
+	if _, n := dt.Elem(); n > 1 {
 		return d.cvtPacked(dt, at)
 	}
 	to, from := floatFormat(dt), floatFormat(at)
@@ -100,9 +100,9 @@ func (d *decoder) cvtFloat(to, from *softfloat.Format) func(x uint64) uint64 {
 
 // cvtPacked makes a packed value: of two (or four) scalars, or of another packed value.
 func (d *decoder) cvtPacked(dt, at isa.Type) step {
-	one, n := element(dt)
+	one, n := dt.Elem()
 	to := floatFormat(one)
-	src, m := element(at)
+	src, m := at.Elem()
 	from := floatFormat(src)
 	if to == nil || from == nil {
 		d.bad("%s", d.spelling())
@@ -112,7 +112,7 @@ func (d *decoder) cvtPacked(dt, at isa.Type) step {
 		e.Mode = softfloat.RS
 	}
 	relu := d.has(isa.ModRelu)
-	width := packWidth(one)
+	width := one.Bits()
 	conv := func(x uint64, e softfloat.Env) uint64 {
 		r := from.Convert(to, x, e)
 		if relu {
@@ -122,7 +122,7 @@ func (d *decoder) cvtPacked(dt, at isa.Type) step {
 	}
 	dst := d.dst("d")
 	if m > 1 { // packed to packed
-		a, fw := d.src("a"), packWidth(src)
+		a, fw := d.src("a"), src.Bits()
 		return step{lane: func(t *thread) {
 			v, r := a.get(t), uint64(0)
 			for i := range n {
@@ -152,15 +152,6 @@ func (d *decoder) cvtPacked(dt, at isa.Type) step {
 		}
 		t.r[dst] = r
 	}}
-}
-
-// packWidth is the room an element takes in a packed register: 6-bit formats take a byte.
-func packWidth(t isa.Type) int {
-	switch t {
-	case isa.E2M3, isa.E3M2:
-		return 8
-	}
-	return t.Bits()
 }
 
 // randomPart is which of the 32 random bits an element of a .rs conversion uses, and how many.

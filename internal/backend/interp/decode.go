@@ -231,7 +231,7 @@ func (d *decoder) pack(o *ptx.Operand, t isa.Type) operand {
 	}
 	elems := make([]operand, n)
 	for i := range o.Elems {
-		elems[i] = d.source(&o.Elems[i], bitsType(w))
+		elems[i] = d.source(&o.Elems[i], isa.BitsType(w))
 	}
 	return operand{slot: -2, fn: func(t *thread) uint64 {
 		var v uint64
@@ -240,25 +240,6 @@ func (d *decoder) pack(o *ptx.Operand, t isa.Type) operand {
 		}
 		return v
 	}}
-}
-
-// bitsType is the untyped type of a width.
-func bitsType(bits int) isa.Type {
-	switch bits {
-	case 1:
-		return isa.Pred
-	case 8:
-		return isa.B8
-	case 16:
-		return isa.B16
-	case 32:
-		return isa.B32
-	case 64:
-		return isa.B64
-	case 128:
-		return isa.B128
-	}
-	return isa.TypeNone
 }
 
 // mask is the low bits of a value.

@@ -35,9 +35,9 @@ func (d *decoder) cvtScaled(dt, at isa.Type) step {
 	value := func(x uint64) float64 { return float64(int8(x)) / 64 }
 	width := 8
 	if at != isa.S2F6x2 {
-		one, _ := element(at)
+		one, _ := at.Elem()
 		from := floatFormat(one)
-		width = packWidth(one)
+		width = one.Bits()
 		value = func(x uint64) float64 { return valueOf(from, x&mask(width)) }
 	}
 	e := softfloat.Env{SatFinite: d.has(isa.ModSatfinite)}

@@ -15,45 +15,6 @@ var formats = [isa.NumTypes]*softfloat.Format{
 	isa.UE8M0: softfloat.UE8M0, isa.UE4M3: softfloat.UE4M3,
 }
 
-// element is the scalar of a packed type and how many there are.
-func element(t isa.Type) (isa.Type, int) {
-	switch t {
-	case isa.F16x2:
-		return isa.F16, 2
-	case isa.BF16x2:
-		return isa.BF16, 2
-	case isa.F32x2:
-		return isa.F32, 2
-	case isa.E4M3x2:
-		return isa.E4M3, 2
-	case isa.E5M2x2:
-		return isa.E5M2, 2
-	case isa.E4M3x4:
-		return isa.E4M3, 4
-	case isa.E5M2x4:
-		return isa.E5M2, 4
-	case isa.E2M3x2:
-		return isa.E2M3, 2
-	case isa.E3M2x2:
-		return isa.E3M2, 2
-	case isa.E2M3x4:
-		return isa.E2M3, 4
-	case isa.E3M2x4:
-		return isa.E3M2, 4
-	case isa.E2M1x2:
-		return isa.E2M1, 2
-	case isa.E2M1x4:
-		return isa.E2M1, 4
-	case isa.UE8M0x2:
-		return isa.UE8M0, 2
-	case isa.S16x2:
-		return isa.S16, 2
-	case isa.U16x2:
-		return isa.U16, 2
-	}
-	return t, 1
-}
-
 // roundMode is the mode a word names; to nearest even where there is none.
 func roundMode(m isa.Mod) softfloat.Mode {
 	switch m {
@@ -81,7 +42,7 @@ type floatOp struct {
 }
 
 func (d *decoder) floatOp() floatOp {
-	one, n := element(d.typ())
+	one, n := d.typ().Elem()
 	op := floatOp{f: floatFormat(one)}
 	if op.f == nil {
 		d.bad("type %s of %s", d.typ(), d.spelling())

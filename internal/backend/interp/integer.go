@@ -10,7 +10,7 @@ import (
 // byClass decodes with one function for floating-point types and another for integers.
 func byClass(integer, float decodeFn) decodeFn {
 	return func(d *decoder) step {
-		if t := d.anyType(); floatFormat(t) != nil || t == isa.F16x2 || t == isa.BF16x2 || t == isa.F32x2 {
+		if d.anyType().OfFloats() {
 			return float(d)
 		}
 		return integer(d)
@@ -25,39 +25,9 @@ func (d *decoder) anyType() isa.Type {
 	return d.in.Type("dtype")
 }
 
-// packed16 reports a pair of 16-bit values and the type of one.
-func packed16(t isa.Type) (isa.Type, bool) {
-	switch t {
-	case isa.S16x2:
-		return isa.S16, true
-	case isa.U16x2:
-		return isa.U16, true
-	case isa.F16x2:
-		return isa.F16, true
-	case isa.BF16x2:
-		return isa.BF16, true
-	}
-	return t, false
-}
-
-// packedInt is the element of a packed integer type and how many there are.
-func packedInt(t isa.Type) (isa.Type, int) {
-	switch t {
-	case isa.S16x2:
-		return isa.S16, 2
-	case isa.U16x2:
-		return isa.U16, 2
-	case isa.S8x4:
-		return isa.S8, 4
-	case isa.U8x4:
-		return isa.U8, 4
-	}
-	return t, 1
-}
-
 // intBin is d = f(a, b) on integers of the instruction's type, packed or not; f's result is cut to the type.
 func (d *decoder) intBin(f func(t isa.Type) func(a, b uint64) uint64) step {
-	one, n := packedInt(d.typ())
+	one, n := d.typ().Elem()
 	g, w := f(one), one.Bits()
 	m := mask(w)
 	if n == 1 {
@@ -267,7 +237,7 @@ func decodeIntAbs(d *decoder) step {
 }
 
 func decodeIntNeg(d *decoder) step {
-	one, n := packedInt(d.typ())
+	one, n := d.typ().Elem()
 	w := one.Bits()
 	m := mask(w)
 	return d.un(func(a uint64) uint64 {

@@ -84,7 +84,7 @@ func (d *decoder) mov128(dst int32, so *ptx.Operand) step {
 	w := 128 / n
 	elems := make([]operand, n)
 	for i := range so.Elems {
-		elems[i] = d.source(&so.Elems[i], bitsType(w))
+		elems[i] = d.source(&so.Elems[i], isa.BitsType(w))
 	}
 	return step{lane: func(t *thread) {
 		var v [2]uint64

@@ -178,3 +178,21 @@ func TestSpecialRegisters(t *testing.T) {
 		}
 	}
 }
+
+// A packed type is spelled as its parts' type and their number, and is as wide as they are together.
+func TestPackedTypes(t *testing.T) {
+	for p := TypeNone + 1; p < NumTypes; p++ {
+		elem, n := p.Elem()
+		switch {
+		case p == S2F6x2 || p.Class() != ClassPacked:
+			if elem != p || n != 1 {
+				t.Errorf("%v has %d parts %v", p, n, elem)
+			}
+		case p.String() != fmt.Sprintf("%vx%d", elem, n) || p.Bits() != n*elem.Bits():
+			t.Errorf("%v has %d parts %v", p, n, elem)
+		}
+	}
+	if !BF16x2.OfFloats() || S16x2.OfFloats() || !S8x4.OfSigned() || U8x4.OfSigned() || BitsType(64) != B64 || BitsType(24) != TypeNone {
+		t.Error("OfFloats, OfSigned or BitsType")
+	}
+}

@@ -108,6 +108,50 @@ var types = [NumTypes]typeRow{
 	TexRef: {"texref", 64, ClassOpaque}, SamplerRef: {"samplerref", 64, ClassOpaque}, SurfRef: {"surfref", 64, ClassOpaque},
 }
 
+// packed are the parts of the packed types, the lowest first. s2f6x2 has none: its parts are no type of their own.
+var packed = [NumTypes]struct {
+	elem Type
+	n    uint8
+}{
+	F16x2: {F16, 2}, BF16x2: {BF16, 2}, F32x2: {F32, 2},
+	E4M3x2: {E4M3, 2}, E5M2x2: {E5M2, 2}, E2M3x2: {E2M3, 2}, E3M2x2: {E3M2, 2}, E2M1x2: {E2M1, 2}, UE8M0x2: {UE8M0, 2},
+	E4M3x4: {E4M3, 4}, E5M2x4: {E5M2, 4}, E2M3x4: {E2M3, 4}, E3M2x4: {E3M2, 4}, E2M1x4: {E2M1, 4},
+	S16x2: {S16, 2}, U16x2: {U16, 2}, S8x4: {S8, 4}, U8x4: {U8, 4},
+}
+
+// Elem is the type of the parts of a packed type and how many there are; of any other type itself, once.
+func (t Type) Elem() (Type, int) {
+	if p := packed[t]; p.n > 0 {
+		return p.elem, int(p.n)
+	}
+	return t, 1
+}
+
+// OfFloats reports a floating-point type, packed or not.
+func (t Type) OfFloats() bool { e, _ := t.Elem(); return e.IsFloat() }
+
+// OfSigned reports a type of signed integers, packed or not.
+func (t Type) OfSigned() bool { e, _ := t.Elem(); return e.IsSigned() }
+
+// BitsType is the type that is so many bits and no more; TypeNone if there is none.
+func BitsType(bits int) Type {
+	switch bits {
+	case 1:
+		return Pred
+	case 8:
+		return B8
+	case 16:
+		return B16
+	case 32:
+		return B32
+	case 64:
+		return B64
+	case 128:
+		return B128
+	}
+	return TypeNone
+}
+
 // String is the type's spelling without the dot.
 func (t Type) String() string { return types[t].name }
 
