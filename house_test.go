@@ -2,6 +2,8 @@ package kudzu_test
 
 import (
 	"bytes"
+	"cmp"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -80,6 +83,60 @@ func TestPackageDoc(t *testing.T) {
 			t.Errorf("package in %s has no doc comment", dir)
 		}
 	}
+}
+
+// TestDocNames: a doc comment that opens with the name of a declaration of its file is the doc of that one. Comments stay
+// behind when declarations are renamed or moved.
+func TestDocNames(t *testing.T) {
+	for _, f := range tracked(t) {
+		if path.Ext(f) != ".go" || isGenerated(f) || strings.Contains(f, "testdata/") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, f, nil, parser.ParseComments)
+		if err != nil {
+			continue // deleted in the working tree
+		}
+		declared := map[string]bool{}
+		docs := documented(file, declared)
+		for doc, names := range docs {
+			if first := firstWord.FindString(doc.Text()); declared[first] && !slices.Contains(names, first) {
+				t.Errorf("%s: the comment of %s is about %s", fset.Position(doc.Pos()), strings.Join(names, ", "), first)
+			}
+		}
+	}
+}
+
+// firstWord matches what a doc comment opens with.
+var firstWord = regexp.MustCompile(`^\w+\b`)
+
+// documented gives the doc comments of a file's declarations with the names that each is for, and notes all names.
+func documented(file *ast.File, declared map[string]bool) map[*ast.CommentGroup][]string {
+	docs := map[*ast.CommentGroup][]string{}
+	add := func(doc *ast.CommentGroup, id *ast.Ident) {
+		declared[id.Name] = true
+		if doc != nil {
+			docs[doc] = append(docs[doc], id.Name)
+		}
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			add(d.Doc, d.Name)
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					add(cmp.Or(s.Doc, d.Doc), s.Name)
+				case *ast.ValueSpec:
+					for _, id := range s.Names {
+						add(cmp.Or(s.Doc, d.Doc), id)
+					}
+				}
+			}
+		}
+	}
+	return docs
 }
 
 // mayUseUnsafe are rooms where C memory is the subject.

@@ -329,7 +329,7 @@ type Fence struct {
 	next *Fence
 }
 
-// Fence objects are kept for reuse, because the finalizer that returns a dropped one to C costs more than the mark itself.
+// fences keeps Fence objects for reuse, because the finalizer that returns a dropped one to C costs more than the mark itself.
 var fences struct {
 	mu   sync.Mutex
 	free *Fence // guarded by mu

@@ -104,7 +104,7 @@ func operands(args []ptx.Operand, visit func(*ptx.Operand)) {
 	}
 }
 
-// Sizes of a kernel's parameters: every device and release takes smallParams bytes; release 8.1 takes largeParams from sm_70 on.
+// smallParams and largeParams bound a kernel's parameters: every device and release takes the first; 8.1 takes the second from sm_70 on.
 const (
 	smallParams = 4352
 	largeParams = 32764
