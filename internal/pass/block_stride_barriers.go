@@ -8,12 +8,12 @@ import (
 // blockStrideBarriers interchanges the loop of warps with block-stride and grid-stride loops. After it such a loop ends each iteration in
 // a barrier of the compiler's own, which says whether any warp goes on, so that the block walks memory in order.
 //
-// A loop in which threads side by side read elements side by side and then all jump ahead by the size of the block or the
+// A loop in which neighbouring threads read contiguous elements and then all jump ahead by the size of the block or the
 // grid is how GPUs walk arrays. One warp after the other would fetch single lines from pages far apart, which no
-// prefetcher follows: half the speed. A round of all warps is a stretch of a kilobyte and runs at the speed of memory.
+// prefetcher follows: half the speed. An iteration of all warps is a stretch of a kilobyte and runs at the speed of memory.
 func blockStrideBarriers(st *state) error {
 	n := st.cfg.Block
-	if threads := n[0] * n[1] * n[2]; st.m.Width != 32 || threads < turnWarps*32 && !st.always("block_stride_barriers") || int(threads) == 32*st.m.Jam || st.never("block_stride_barriers") {
+	if threads := n[0] * n[1] * n[2]; st.m.Width != 32 || threads < minInterleavedWarps*32 && !st.always("block_stride_barriers") || int(threads) == 32*st.m.Jam || st.never("block_stride_barriers") {
 		return nil
 	}
 	f := st.f
@@ -35,13 +35,13 @@ func blockStrideBarriers(st *state) error {
 	return nil
 }
 
-// turnWarps is how many warps make turns worth their barriers.
-const turnWarps = 4
+// minInterleavedWarps is how many warps make turns worth their barriers.
+const minInterleavedWarps = 4
 
 // page is how far the prefetchers of processors look.
 const page = 4096
 
-// stretch is how much memory side by side they need to begin.
+// stretch is how much contiguous memory they need to begin.
 const stretch = 1024
 
 // plainBars reports that every barrier of the kernel is for all threads and has a constant name.
@@ -74,11 +74,11 @@ type turn struct {
 	a      *shapeAnalysis
 	f      *ir.Func
 	l      *ir.Loop
-	leaps  []leap      // loads side by side that leap over what other warps and blocks load
+	leaps  []leap      // contiguous loads that leap over what other warps and blocks load
 	guards []*ir.Block // whose jumps around the loop must go: every warp comes to the barrier
 }
 
-// leap is a load of which a round of all warps is so many bytes side by side.
+// leap is a load of which an iteration of all warps is so many contiguous bytes.
 type leap struct {
 	in    *ir.Inst
 	round int64
@@ -125,10 +125,10 @@ func harmless(in *ir.Inst) bool {
 	return in.Op.Row().Effects == 0 && !in.Op.IsTerm()
 }
 
-// step is by how much a value grows in one round: a constant, or something known only at run time.
+// step is by how much a value grows in one iteration: a constant, or something known only at run time.
 type step struct {
 	c       int64
-	unknown bool // the same in every round, not zero as far as one knows
+	unknown bool // the same in every iteration, not zero as far as one knows
 	bad     bool // no such thing
 }
 
@@ -191,7 +191,7 @@ func (t *turn) step(v *ir.Value, depth int) step {
 	return step{bad: true}
 }
 
-// jumps reports that some access to global memory has lanes side by side and leaps over what the other warps access, and
+// jumps reports that some access to global memory is contiguous and leaps over what the other warps access, and
 // that none walks on its own.
 func (t *turn) jumps() bool {
 	far := false
@@ -279,7 +279,7 @@ func (t *turn) apply() {
 	t.f.Rewire()
 }
 
-// prefetch asks for what in will load some rounds later, at the end of a round.
+// prefetch asks for what in will load some iterations later, at the end of an iteration.
 func (t *turn) prefetch(in *ir.Inst, rounds int64) {
 	latch := t.l.Latches[0]
 	put := func(op ir.Op, args ...*ir.Value) *ir.Value {
@@ -296,7 +296,7 @@ func (t *turn) prefetch(in *ir.Inst, rounds int64) {
 	beforeTerm(latch, p)
 }
 
-// next is v as it will be in the next round, computed at the end of this one. step has seen how v is made.
+// next is v as it will be in the next iteration, computed at the end of this one. step has seen how v is made.
 func (t *turn) next(v *ir.Value, done map[*ir.Value]*ir.Value) *ir.Value {
 	d := v.Def
 	if v.Const || d == nil || !t.l.Contains(d.Block) {

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	keepBytes  = 24 << 10 // of all warps of a block, which must stay in the nearest cache
-	keepRounds = 4        // of a loop
-	keepGain   = 4        // operations that must be saved beside what is read back
-	keepApart  = 4        // operations that a load costs whose lanes are not side by side
+	memoBytes      = 24 << 10 // of all warps of a block, which must stay in the nearest cache
+	memoIterations = 4        // of a loop
+	memoMinGain    = 4        // operations that must be saved beside what is read back
+	memoGatherCost = 4        // operations that a load costs that is not contiguous
 )
 
 // crossBlockMemo memoises block-invariant vectors across blocks. After it, vectors computed from memory that the next block of a row of
@@ -35,7 +35,7 @@ func crossBlockMemo(st *state) error {
 	}
 	k.plain = k.unordered()
 	k.compare()
-	room := keepBytes / warps
+	room := memoBytes / warps
 	for _, b := range st.f.Blocks {
 		if l := k.a.li.Innermost(b); l == nil || l.Parent == nil && innermost(k.a.li, l) {
 			room -= k.block(b, l, room)
@@ -44,7 +44,7 @@ func crossBlockMemo(st *state) error {
 	return nil
 }
 
-// keeper finds what does not change from block to block: in a loop, what is the same in the same round.
+// keeper finds what does not change from block to block: in a loop, what is the same in the same iteration.
 type keeper struct {
 	f     *ir.Func
 	a     *shapeAnalysis
@@ -158,10 +158,10 @@ func (k *keeper) block(b *ir.Block, l *ir.Loop, room int) int {
 	}
 	rounds := 1
 	if l != nil {
-		rounds = min(keepRounds, room/bytes-1) // and a place for those that are not kept
+		rounds = min(memoIterations, room/bytes-1) // and a place for those that are not kept
 		bytes *= rounds + 1
 	}
-	if cost < 2*len(out)+keepGain && !k.any || rounds < 1 || bytes > room {
+	if cost < 2*len(out)+memoMinGain && !k.any || rounds < 1 || bytes > room {
 		return 0
 	}
 	var types []ir.Type
@@ -256,7 +256,7 @@ func (k *keeper) cost(in *ir.Inst) int {
 	if f.kind == ir.Affine && f.pat == (pattern{s: int64(in.Results[0].Type.Bits() / 8)}) && len(in.Results) == 1 {
 		return 1
 	}
-	return keepApart
+	return memoGatherCost
 }
 
 // leaving are the results that others need, and the bytes of them.
@@ -282,10 +282,10 @@ func (k *keeper) leaving(list []*ir.Inst, group map[*ir.Inst]bool) (out []*ir.Va
 	return out, bytes
 }
 
-// counter counts the rounds of a loop, from 0.
+// counter counts the iterations of a loop, from 0.
 func (k *keeper) counter(l *ir.Loop) *ir.Value {
 	h := l.Header
-	phi := k.f.NewInst(ir.Phi, []ir.Type{ir.I64}) // 2^32 rounds are seconds
+	phi := k.f.NewInst(ir.Phi, []ir.Type{ir.I64}) // 2^32 iterations are seconds
 	up := k.f.NewInst(ir.Add, []ir.Type{ir.I64}, phi.Results[0], ir.ConstInt(ir.I64, 1))
 	for _, p := range h.Preds {
 		from := ir.ConstInt(ir.I64, 0)
@@ -301,7 +301,7 @@ func (k *keeper) counter(l *ir.Loop) *ir.Value {
 }
 
 // unmoved reports a value that is the same in the next block of a row, seen from block at: what a loop leaves behind is not, for it
-// may have had more rounds.
+// may have had more iterations.
 func (k *keeper) unmoved(v *ir.Value, at *ir.Block) bool {
 	if v.Const {
 		return true
@@ -345,7 +345,7 @@ func (k *keeper) same(in *ir.Inst) bool {
 	return true
 }
 
-// sameWay reports a block that is reached as in the next block of a row: the head of a loop, in the same round, or a place where one
+// sameWay reports a block that is reached as in the next block of a row: the head of a loop, in the same iteration, or a place where one
 // branch, on something that does not move, leads to by one or two ways.
 func (k *keeper) sameWay(b *ir.Block) bool {
 	if l := k.a.li.Innermost(b); l != nil && l.Header == b {

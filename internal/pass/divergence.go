@@ -18,7 +18,7 @@ type divergence struct {
 // labels is the state of one walk from a branch. A block that is not in it has the label of the nearest one in it that dominates it.
 type labels struct {
 	round     int32
-	at        []int32 // the last round in which the block was labelled
+	at        []int32 // the last iteration in which the block was labelled
 	label     []int32
 	headAt    []int32 // the same of labels that come back to a loop's header
 	headLabel []int32
@@ -73,7 +73,7 @@ func (a *shapeAnalysis) control() bool {
 
 // spread follows the ways from block number from in loop in, where lanes (level 2) or warps (level 1) part and go to the starts. Each
 // block is labelled with the last place where ways to it met; where two labels meet is a join, whose phis vary. A loop that lanes leave
-// while others stay is divergent: its exit phis vary too, and lanes that left it on different ways, in whatever rounds, are
+// while others stay is divergent: its exit phis vary too, and lanes that left it on different ways, in whatever iterations, are
 // followed from there.
 //
 // A label holds for all that its block dominates, so that labels go from a block to its dominance frontier at once. Once one block is left to
@@ -172,7 +172,7 @@ func (a *shapeAnalysis) leaves(l *ir.Loop, level uint8) {
 		a.divergent[l] = true
 	}
 	a.apart[l] = max(a.apart[l], level)
-	// Warps leave at different times: what counts the rounds is one number for a warp, not for the block.
+	// Warps leave at different times: what counts the iterations is one number for a warp, not for the block.
 	a.mark(a.at(l.Header), 1)
 	var exits []int32
 	for _, y := range l.Exits {

@@ -11,7 +11,7 @@ import (
 // code duplication, whatever the graph looks like.
 //
 // Of GPUs only those need it whose lanes run in step: LLVM's code for AMD's makes loops with one entry of such cycles by itself, and then
-// forgets which lanes had left a loop early (LLVM 19: a lane mask that leaves the inner loop is written for all lanes in each round).
+// forgets which lanes had left a loop early (LLVM 19: a lane mask that leaves the inner loop is written for all lanes in each iteration).
 func fixIrreducible(st *state) error {
 	if !st.cfg.Threads {
 		reduceFunc(st.f, false)

@@ -46,7 +46,7 @@ func (l linear) equal(m linear) bool {
 	return l.bits == m.bits && d.c == 0 && len(d.t) == 0
 }
 
-// lin is v as a linear form, before the two loops: what the first loop leaves behind is what it would after n & (u-1) rounds.
+// lin is v as a linear form, before the two loops: what the first loop leaves behind is what it would after n & (u-1) iterations.
 func (r *pair) lin(v *ir.Value, depth int) linear {
 	l := linear{bits: v.Type.Bits(), t: map[atom]uint64{}}
 	whole := func() linear { l.t[atom{v: v}] = 1; return l }
@@ -98,12 +98,12 @@ func (r *pair) after(init *ir.Value, step int64) linear {
 		a.ext = 'z'
 	}
 	if l.bits < r.rem.Type.Bits() {
-		a = atom{v: init, ext: '?'} // not a number of rounds of this width: equal to nothing
+		a = atom{v: init, ext: '?'} // not a number of iterations of this width: equal to nothing
 	}
 	return l.plus(linear{t: map[atom]uint64{a: 1}}, step)
 }
 
-// extended is the extension of a 32-bit number. It goes through the sum of where the loops begin and the first loop's rounds, which is
+// extended is the extension of a 32-bit number. It goes through the sum of where the loops begin and the first loop's iterations, which is
 // not above where they end.
 func (r *pair) extended(v *ir.Value, op ir.Op, depth int) linear {
 	ext := byte('z')
@@ -194,7 +194,7 @@ func (ts terms) run(b *ir.Block, env map[*ir.Value]term) {
 	}
 }
 
-// sameBody reports that a round of the second loop does what u rounds of the first do.
+// sameBody reports that an iteration of the second loop does what u iterations of the first do.
 func (r *pair) sameBody() bool {
 	ts := terms{}
 	a, b := r.a.h, r.b.h

@@ -24,7 +24,7 @@ type Config struct {
 	Threads bool
 	// Lockstep: with Threads, lanes of a warp cannot run by themselves (locks).
 	Lockstep bool
-	Jam      int // so many warps side by side, or half as many and so on, whether it pays or not; 0: where it pays
+	Jam      int // so many jammed warps, or half as many and so on, whether it pays or not; 0: where it pays
 	Stack    int // bytes a thread for calls whose depth is not known; 0: 64 KB
 	// Force has passes of Forcible applied wherever they may be (true) or never (false), whether it pays or not: tests compare the code.
 	Force map[string]bool

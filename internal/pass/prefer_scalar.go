@@ -134,7 +134,7 @@ func counts(in *ir.Inst) bool {
 	return false
 }
 
-// step is by how much a value grows in one round, if that is a number known now.
+// step is by how much a value grows in one iteration, if that is a number known now.
 func (w *walk) step(v *ir.Value, depth int) (int64, bool) {
 	d := v.Def
 	if v.Const || d == nil || !w.l.Contains(d.Block) {

@@ -2,8 +2,8 @@ package pass
 
 import "kudzu/internal/ir"
 
-// reroll takes back what the compiler of the PTX did to loops whose number of rounds only the data know: a loop for the
-// rounds left over (n & (u-1)) followed by one that does u rounds at a time. After it such a pair is one loop of n rounds in
+// reroll takes back what the compiler of the PTX did to loops whose number of iterations only the data know: a loop for the
+// iterations left over (n & (u-1)) followed by one that does u iterations at a time. After it such a pair is one loop of n iterations in
 // kernels that run thread by thread. Others keep it: side by side, lanes gain more from long straight code than they lose.
 //
 // A GPU pays nothing for the second loop. A CPU guesses when each of the two ends, and is wrong for both where lengths vary: a
@@ -11,13 +11,13 @@ import "kudzu/internal/ir"
 // give each of them its own history of branches; with one copy of it 23.5).
 //
 // What must hold is proved: the second loop's body is u times the first's (terms.go), it begins where the first ended (linear
-// forms), and together they have n rounds. What is left to a test at run time is that there is a round at all.
+// forms), and together they have n iterations. What is left to a test at run time is that there is an iteration at all.
 func reroll(st *state) error {
 	if st.m.Width != 1 || st.never("reroll") {
 		return nil
 	}
 	f := st.f
-	seen := map[*ir.Block]bool{} // a pair that stays for when there is no round is not looked at again
+	seen := map[*ir.Block]bool{} // a pair that stays for when there is no iteration is not looked at again
 	for again := true; again; {
 		again = false
 		f.Rewire()
@@ -70,7 +70,7 @@ func oneBlock(l *ir.Loop) *oneLoop {
 	return o
 }
 
-// ways are the first value of a phi of the loop and the one for the next round.
+// ways are the first value of a phi of the loop and the one for the next iteration.
 func (o *oneLoop) ways(phi *ir.Inst) (init, next *ir.Value) {
 	for i, from := range phi.Targets {
 		if from == o.latch {
@@ -82,7 +82,7 @@ func (o *oneLoop) ways(phi *ir.Inst) (init, next *ir.Value) {
 	return init, next
 }
 
-// step is by how much a phi grows in a round, if it is a counter.
+// step is by how much a phi grows in an iteration, if it is a counter.
 func (o *oneLoop) step(phi *ir.Inst) (int64, bool) {
 	_, next := o.ways(phi)
 	d := next.Def
@@ -105,7 +105,7 @@ type pair struct {
 	part         map[*ir.Block]bool
 	twin         map[*ir.Inst]*ir.Inst // phis of b: the phi of a that it goes on with
 	ahead        map[*ir.Inst]uint64   // by how much it is above
-	replacements map[*ir.Inst]*ir.Inst // phis of x: what they get from the one loop is what the next round of this phi of a would
+	replacements map[*ir.Inst]*ir.Inst // phis of x: what they get from the one loop is what the next iteration of this phi of a would
 	same         map[*ir.Inst]*ir.Value
 }
 
@@ -190,7 +190,7 @@ func (r *pair) rounds() bool {
 	return ok && tb.equal(n.plus(rem, -1))
 }
 
-// span is the number of single rounds of a loop that ends when a counter of ±by a round hits a number.
+// span is the number of single iterations of a loop that ends when a counter of ±by per iteration hits a number.
 func (r *pair) span(o *oneLoop, by int64) (linear, bool) {
 	t := o.h.Term()
 	c := t.Args[0].Def
@@ -407,7 +407,7 @@ func (r *pair) join() {
 	r.lead(pre)
 }
 
-// lead makes q go to the one loop, always or if there is a round.
+// lead makes q go to the one loop, always or if there is an iteration.
 func (r *pair) lead(to *ir.Block) {
 	f := r.f
 	if r.someRound() {

@@ -140,7 +140,7 @@ func (p *pacer) mayMeet(l, s *ir.Inst) bool {
 }
 
 // inRounds is the same for accesses in a loop whose addresses change from round to round, as those of two buffers do that change places:
-// what holds for the first rounds is taken to hold for all.
+// what holds for the first iterations is taken to hold for all.
 func (p *pacer) inRounds(l, s *ir.Inst) (meet, known bool) {
 	loop := p.li.Innermost(l.Block)
 	for loop != nil && !loop.Contains(s.Block) {
@@ -150,7 +150,7 @@ func (p *pacer) inRounds(l, s *ir.Inst) (meet, known bool) {
 		return false, false
 	}
 	all := p.roundsOf(loop)
-	later := 0 // the store's round is the next one
+	later := 0 // the store's iteration is the next one
 	if p.round(l, s, loop.Header) {
 		later = 1
 	}
@@ -163,7 +163,7 @@ func (p *pacer) inRounds(l, s *ir.Inst) (meet, known bool) {
 	return false, true
 }
 
-// roundsOf is the threads' values in the first rounds of a loop.
+// roundsOf is the threads' values in the first iterations of a loop.
 func (p *pacer) roundsOf(loop *ir.Loop) []*threadValues {
 	if r, ok := p.rounds[loop]; ok {
 		return r

@@ -7,8 +7,8 @@ import (
 	"kudzu/internal/ir"
 )
 
-// togetherMax is how many instructions a part that is doubled may have.
-const togetherMax = 700
+// maxVersionedInsts is how many instructions a part that is doubled may have.
+const maxVersionedInsts = 700
 
 // uniformVersioning versions loops on whether the warp's lanes stay converged. The region around a loop that lanes may leave at
 // different times is there twice: in the uniform version every branch is taken by all lanes, nothing has a mask, and induction
@@ -57,7 +57,7 @@ func (t *doubled) leaves(l *ir.Loop) bool {
 	return l.Depth == 1 && len(l.Latches) == 1 && t.varies(l.Latches[0])
 }
 
-// apart reports a loop with a load that is neither of one place nor of lanes side by side.
+// apart reports a loop with a load that is neither uniform nor contiguous.
 func (t *doubled) apart(l *ir.Loop) bool {
 	for _, b := range l.Blocks {
 		for _, in := range b.Insts {
@@ -131,7 +131,7 @@ func (t *doubled) from(top *ir.Block) bool {
 			}
 		}
 	}
-	return size <= togetherMax
+	return size <= maxVersionedInsts
 }
 
 // leads reports that the copy of b may be entered from outside of the loops there.

@@ -7,7 +7,7 @@ import "kudzu/internal/ir"
 //
 // What is the same for these warps is done once: a row of a matrix that every warp reads, a counter, a pointer. What differs by a
 // known number from warp to warp is one value and sums with constants; only the rest is there several times. If all warps of a
-// block go side by side its barriers are gone, and so are the frames that values live in across them. Which kernels are better so,
+// block are jammed its barriers are gone, and so are the frames that values live in across them. Which kernels are better so,
 // and how many warps, is in warp_jam_cost.go.
 func warpJam(st *state) error {
 	st.m.Jam = 1
@@ -56,13 +56,13 @@ func (j *jammer) prefetch() {
 	}
 }
 
-// jammer is a kernel whose warps may go side by side.
+// jammer is a kernel whose warps may be jammed.
 type jammer struct {
 	st    *state
 	f     *ir.Func
 	a     *shapeAnalysis
 	warps int // of a block
-	n     int // that go side by side
+	n     int // that are jammed
 	sink  bool
 
 	step   map[*ir.Value]warpStep
@@ -75,7 +75,7 @@ type warpStep struct {
 	known bool
 }
 
-// allowed reports a kernel of operations that warps can do side by side, each with its own mask, and barriers for all.
+// allowed reports a kernel of operations that jammed warps can do, each with its own mask, and barriers for all.
 func (j *jammer) allowed() bool {
 	if !plainBars(j.f) {
 		return false
@@ -126,7 +126,7 @@ func (j *jammer) branches() bool {
 	return true
 }
 
-// sregStep is by how much a special register grows from warp to warp, if n warps side by side do not cross the end of a row.
+// sregStep is by how much a special register grows from warp to warp, if n jammed warps do not cross the end of a row.
 func (j *jammer) sregStep(s ir.SpecialReg, n int) (int64, bool) {
 	x, y := int(j.st.cfg.Block[0]), int(j.st.cfg.Block[1])
 	rows := 0 // of a warp
@@ -294,7 +294,7 @@ func (j *jammer) sum(in *ir.Inst, args []warpStep, guess bool) warpStep {
 	return warpStep{}
 }
 
-// copy is what v is in warp i of those side by side.
+// copy is what v is in warp i of the jammed ones.
 func (j *jammer) copy(v *ir.Value, i int) *ir.Value {
 	if v == nil || i == 0 || v.Const {
 		return v

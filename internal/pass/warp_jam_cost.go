@@ -2,7 +2,7 @@ package pass
 
 import "kudzu/internal/ir"
 
-// choice is how many warps go side by side, and whether their stores go to the end of the block, to be written together.
+// choice is how many warps are jammed, and whether their stores go to the end of the block, to be written together.
 type choice struct {
 	warps int
 	sink  bool
@@ -10,16 +10,16 @@ type choice struct {
 
 // Bounds of what pays, found by measurement on the bench suite.
 const (
-	jamMost   = 8    // warps side by side: two vector registers for each value of each
-	jamValues = 32   // vector registers for what a loop carries
-	jamCode   = 1400 // operations of all warps together, for the compiler's time
+	maxJam          = 8    // jammed warps: two vector registers for each value of each
+	maxJamRegisters = 32   // vector registers for what a loop carries
+	maxJamInsts     = 1400 // operations of all warps together, for the compiler's time
 )
 
-// choose finds how many warps should go side by side; one: the kernel is better as it is.
+// choose finds how many warps should be jammed; one: the kernel is better as it is.
 func (j *jammer) choose() choice {
 	most := j.st.cfg.Jam
 	if most == 0 && j.st.always("warp_jam") {
-		most = jamMost
+		most = maxJam
 	}
 	if most > 0 {
 		for n := most; n >= 2; n /= 2 {
@@ -35,17 +35,17 @@ func (j *jammer) choose() choice {
 	case j.wholePays(own):
 		return choice{warps: j.warps}
 	case j.transposes():
-		return choice{warps: jamMost, sink: true}
+		return choice{warps: maxJam, sink: true}
 	}
-	for n := jamMost; n >= 2; n /= 2 {
-		if j.warps%n == 0 && j.rows(n) && own*n <= jamCode && j.sharePays(n) {
+	for n := maxJam; n >= 2; n /= 2 {
+		if j.warps%n == 0 && j.rows(n) && own*n <= maxJamInsts && j.sharePays(n) {
 			return choice{warps: n}
 		}
 	}
 	return choice{warps: 1}
 }
 
-// rows reports that n warps side by side never cross the end of a row of threads.
+// rows reports that n jammed warps never cross the end of a row of threads.
 func (j *jammer) rows(n int) bool {
 	for _, b := range j.f.Blocks {
 		for _, in := range b.Insts {
@@ -106,7 +106,7 @@ func hasBar(l *ir.Loop) bool {
 // wholePays reports a small block with barriers, or with a loop that walks memory by strides of the block, whose loops
 // between barriers carry so little that all warps have it in registers.
 func (j *jammer) wholePays(own int) bool {
-	if j.warps > jamMost || own*j.warps > jamCode || !j.rows(j.warps) {
+	if j.warps > maxJam || own*j.warps > maxJamInsts || !j.rows(j.warps) {
 		return false
 	}
 	waits := false
@@ -118,7 +118,7 @@ func (j *jammer) wholePays(own int) bool {
 	for _, l := range j.a.li.Loops {
 		t := &turn{a: j.a, f: j.f, l: l}
 		waits = waits || t.fits() && t.jumps()
-		if !hasBar(l) && innermost(j.a.li, l) && 2*j.carried(l)*j.warps > jamValues {
+		if !hasBar(l) && innermost(j.a.li, l) && 2*j.carried(l)*j.warps > maxJamRegisters {
 			return false
 		}
 	}
@@ -148,7 +148,7 @@ func (j *jammer) sharePays(n int) bool {
 		if hasBar(l) || shared == 0 || apart > shared {
 			continue
 		}
-		if 2*n*j.carried(l) > jamValues {
+		if 2*n*j.carried(l) > maxJamRegisters {
 			return false
 		}
 		pays = true
@@ -156,10 +156,10 @@ func (j *jammer) sharePays(n int) bool {
 	return pays
 }
 
-// transposes reports a kernel without loops whose lanes store far apart what warps store side by side: together they write whole
+// transposes reports a kernel without loops whose lanes store far apart what jammed warps store contiguously: together they write whole
 // lines.
 func (j *jammer) transposes() bool {
-	if j.warps%jamMost != 0 || len(j.a.li.Loops) > 0 || !j.rows(jamMost) || len(j.f.Blocks) != 1 {
+	if j.warps%maxJam != 0 || len(j.a.li.Loops) > 0 || !j.rows(maxJam) || len(j.f.Blocks) != 1 {
 		return false
 	}
 	j.steps(true)

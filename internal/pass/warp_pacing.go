@@ -49,7 +49,7 @@ func warpPacing(st *state) error {
 const (
 	// near is how soon behind a load a store may follow it, in instructions, to be left alone.
 	near = 32
-	// Some take longer than others; loops count for a few rounds.
+	// Some take longer than others; loops count for a few iterations.
 	globalLoad, exchange, someRounds = 16, 4, 8
 	// maxLooks bounds the work on one kernel, in instructions looked at.
 	maxLooks = 1 << 20
@@ -197,7 +197,7 @@ func (p *pacer) hold(s *ir.Inst, list []*ir.Inst) {
 		}
 	}
 	if at == nil {
-		return // in the middle of what some warps do, or of rounds without a barrier
+		return // in the middle of what some warps do, or of iterations without a barrier
 	}
 	i := numPhis(at)
 	for _, l := range list {

@@ -56,7 +56,7 @@ func width(st *state) error {
 	return nil
 }
 
-// returnApart reports an operation that lanes do together between calls from which they return in different rounds: the
+// returnApart reports an operation that lanes do together between calls from which they return in different iterations: the
 // first would do it without the others. (Behind the last call they have left the loop that the calls are, and are
 // together again.)
 func returnApart(st *state) (bool, error) {
@@ -92,7 +92,7 @@ func returnApart(st *state) (bool, error) {
 		return false, nil
 	}
 	// Without matrix operations, which are slow with lanes one by one, nothing is risked: random programs found lanes that come
-	// to a vote behind a loop of two entries in different rounds although every loop looked right.
+	// to a vote behind a loop of two entries in different iterations although every loop looked right.
 	if matrixOp(st.f) == nil {
 		return true, nil
 	}
