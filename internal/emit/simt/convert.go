@@ -175,7 +175,7 @@ func (e *emitter) cutToHalf(x ll.Val, rnd ir.Rnd) ll.Val {
 	return e.neighbour(h, rnd, e.FCmp("ogt", back, x), e.FCmp("olt", back, x))
 }
 
-// emitPack puts parts side by side, the first lowest.
+// emitPack concatenates parts, the first lowest.
 func emitPack(e *emitter, in *ir.Inst) {
 	to := in.Results[0].Type
 	parts := make([]ll.Val, len(in.Args))

@@ -128,7 +128,7 @@ func (e *emitter) fromMemory(t ll.Type, p ll.Val, bits bool, align int) ll.Val {
 func (e *emitter) frameOf(warp ll.Val) ll.Val {
 	i := e.ZExt(warp, "i64")
 	size := (e.frame + 63) &^ 63
-	if e.jam > 1 { // one for all that go side by side
+	if e.jam > 1 { // one for all that are jammed
 		i = e.UDiv(i, ll.Int("i64", int64(e.jam)))
 	}
 	off := e.Mul(i, i.Int(int64(size)))

@@ -200,7 +200,7 @@ func (e *emitter) narrow(in *ir.Inst, x ll.Val, from, to ir.Type) ll.Val {
 	return w.Narrow(in.Rnd, x, from, to)
 }
 
-// emitPack puts parts side by side, the first lowest.
+// emitPack concatenates parts, the first lowest.
 func emitPack(e *emitter, in *ir.Inst) {
 	to := in.Results[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {

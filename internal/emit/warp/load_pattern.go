@@ -7,7 +7,7 @@ import (
 	"kudzu/internal/ll"
 )
 
-// Loads whose lanes lie at known distances, but not side by side: lanes 4g … 4g+3 read the bytes of block g, which is 34 bytes long;
+// Loads whose lanes lie at known distances, but not contiguous: lanes 4g … 4g+3 read the bytes of block g, which is 34 bytes long;
 // groups of lanes share a scale. A few whole vectors and permutations read that in a tenth of the time of a gather.
 
 // known64 is the size of the vectors that are loaded and permuted.
@@ -17,7 +17,7 @@ const known64 = 64
 // the lanes reads from.
 const maxGap = 2048
 
-// frame is 64 bytes that are loaded: from one place, or from several that are put side by side.
+// frame is 64 bytes that are loaded: from one place, or from several that are concatenated.
 type frame struct {
 	at    []int64 // offsets from lane 0
 	bytes int     // at each place
@@ -64,7 +64,7 @@ func (e *emitter) planned(a *access, p **knownPlan) bool {
 type layout struct {
 	off   [32]int64
 	elem  int64
-	count int   // elements of a lane, side by side
+	count int   // contiguous elements of a lane
 	runs  []run // what is read, in order; nil: too far apart
 }
 
@@ -87,7 +87,7 @@ func (k *layout) findRuns(size int64) {
 	}
 }
 
-// whole loads every run as it is, several in a vector: the lanes of a run are side by side.
+// whole loads every run as it is, several in a vector: a run is contiguous.
 func (k *layout) whole() *knownPlan {
 	n := k.runs[0].to - k.runs[0].from
 	if n < 16 || n > known64 || n&(n-1) != 0 || len(k.runs) > 16 {

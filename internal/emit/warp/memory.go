@@ -79,7 +79,7 @@ func (a *access) same() bool {
 
 func (a *access) uniform() bool { return a.known && a.shape.Kind >= ir.WarpUniform }
 
-// unit reports lanes side by side in memory.
+// unit reports a contiguous access.
 func (a *access) unit() bool {
 	return a.known && a.shape.Seg == 0 && a.shape.Stride == int64(a.size) && a.shape.Kind < ir.WarpUniform
 }
@@ -156,7 +156,7 @@ func (e *emitter) loadUniform(a *access) []ll.Val {
 	})
 }
 
-// maskedLoad loads n elements side by side; lanes that do not act give zero and touch nothing.
+// maskedLoad loads n contiguous elements; lanes that do not act give zero and touch nothing.
 func (e *emitter) maskedLoad(t ll.Type, n, align int, p, mask ll.Val, all bool, ro string) ll.Val {
 	vt := ll.Vec(n, t)
 	if all {
@@ -170,7 +170,7 @@ func (e *emitter) loadUnit(a *access) ll.Val {
 	return e.maskedLoad(memType(a.types[0]), e.w, a.elem, p, a.mask, a.all, a.ro)
 }
 
-// loadWide loads vectors of n elements a lane as n vectors side by side and takes them apart; with lanes missing it gathers.
+// loadWide loads vectors of n elements a lane as n contiguous vectors and takes them apart; with lanes missing it gathers.
 func (e *emitter) loadWide(a *access, n int) []ll.Val {
 	fast := func() []ll.Val {
 		t := memType(a.types[0])
@@ -319,7 +319,7 @@ func (e *emitter) loadSegStrided(a *access) []ll.Val {
 	return []ll.Val{e.concat(got)}
 }
 
-// mayBeUnit reports an access of one element whose lanes may turn out to be side by side: nothing says so, but nothing
+// mayBeUnit reports an access of one element that may turn out to be contiguous: nothing says so, but nothing
 // read from memory decides where they are either. The check costs a quarter of a gather.
 func (e *emitter) mayBeUnit(a *access) bool {
 	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && !fromMemory(a.in.Args[0], 0)
@@ -342,7 +342,7 @@ func fromMemory(v *ir.Value, depth int) bool {
 	return false
 }
 
-// isUnit asks whether all acting lanes lie side by side from lane 0 on.
+// isUnit asks whether all active lanes are contiguous from lane 0 on.
 func (e *emitter) isUnit(a *access) ll.Val {
 	addr := e.vector(a.in.Args[0])
 	first := e.Extract(addr, 0)

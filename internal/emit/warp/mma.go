@@ -128,7 +128,7 @@ func (e *emitter) forgetTiles() {
 	clear(e.tiles.order)
 }
 
-// widened turns a register into the vectors that are multiplied: f16 as pairs side by side, 64 elements.
+// widened turns a register into the vectors that are multiplied: f16 as adjacent pairs, 64 elements.
 func (e *emitter) widened(t *tileKind, elem string, v ll.Val) []ll.Val {
 	switch elem {
 	case "f16":

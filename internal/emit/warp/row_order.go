@@ -7,10 +7,10 @@ import (
 )
 
 // Blocks of several rows, each as wide as a warp, walk an image tile by tile: eight rows of a line or two, then the next
-// tile. Where warps have nothing to do with each other and run straight through, warp w of several blocks side by side can
+// tile. Where warps have nothing to do with each other and run straight through, warp w of several neighbouring blocks can
 // run before warp w+1 of any: then rows are walked as a native loop walks them, and prefetchers follow.
 
-// rowBlocks is how many blocks side by side go together. Measured, native/kudzu of a 5-point stencil, a 27-point one and one with
+// rowBlocks is how many neighbouring blocks go together. Measured, native/kudzu of a 5-point stencil, a 27-point one and one with
 // a border: 1: 1.2, 0.8, 0.5; 4: 1.2, 1.04, 0.62; 8: 1.03, 1.3, 0.72; 32: 0.9, 1.2. The first wants few streams from memory, the
 // others long rows.
 const rowBlocks = 8
@@ -21,7 +21,7 @@ func (e *emitter) inRows() bool {
 	if e.f.Regions != nil || e.w != 32 || e.jam > 1 || n[0] != 32 || n[1] < 2 {
 		return false
 	}
-	side, other := 0, 0 // accesses with lanes side by side, and others
+	side, other := 0, 0 // contiguous accesses, and others
 	for i, b := range e.f.Blocks {
 		for _, t := range b.Succs() {
 			if indexOf(e.f.Blocks, t) <= i {

@@ -5,7 +5,7 @@ import (
 	"kudzu/internal/ll"
 )
 
-// segmented reports an access whose lanes are side by side, or at one place, inside segments of 8 or 16 lanes.
+// segmented reports an access that is contiguous, or uniform, inside segments of 8 or 16 lanes.
 func (e *emitter) segmented(a *access) bool {
 	s := a.shape
 	if e.w != 32 || a.in.Space == ir.Local || len(a.types) != 1 || s.Kind >= ir.WarpUniform {

@@ -5,7 +5,7 @@ import (
 	"kudzu/internal/ll"
 )
 
-// Warps that go side by side may store next to each other what each stores far apart, lane by lane: a transposition. Sixteen
+// Warps that are jammed may store next to each other what each stores far apart, lane by lane: a transposition. Sixteen
 // such stores are a tile of 16 by 32 elements, which is turned in registers; each lane's row of it is one vector in memory.
 
 const tileRows = 16
