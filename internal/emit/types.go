@@ -1,3 +1,4 @@
+// Package emit is what the emitters (emit/warp for CPUs, emit/simt for GPUs) say alike of IR in LLVM's words. Floats are emit/float's.
 package emit
 
 import (
@@ -23,3 +24,6 @@ func Const(t ir.Type, bits uint64) ll.Val {
 	}
 	return ll.Int(types[t], ir.ConstInt(t, bits).Int())
 }
+
+// IntPreds name the comparisons of integers.
+var IntPreds = map[ir.Cmp]ll.Pred{ir.EQ: "eq", ir.NE: "ne", ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}

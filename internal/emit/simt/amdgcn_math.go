@@ -1,7 +1,7 @@
 package simt
 
 import (
-	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -16,7 +16,7 @@ const unitLast = "!fpmath !2"
 func (e *emitter) rough(in *ir.Inst, a []ll.Val) ll.Val {
 	if in.Op == ir.FSqrt {
 		e.mod.Declare("float", "llvm.sqrt.f32", "float")
-		return e.fence(e.Op("float", "call contract float @llvm.sqrt.f32(%s), "+unitLast, a[0])) // as e.sqrt
+		return e.fence(e.Op("float", "call contract float @llvm.sqrt.f32(%s), "+unitLast, a[0])) // as e.Sqrt
 	}
 	return e.Op("float", "fdiv contract %s, %s, "+unitLast, a[0], a[1].S)
 }
@@ -27,9 +27,9 @@ func gcnExp2Log2(e *emitter, in *ir.Inst) {
 	if in.Op == ir.FLog2 {
 		name = "log2"
 	}
-	r := e.Intr(name, e.flushed(in, ir.F32, e.val(in.Args[0])))
-	if in.FTZ && !e.flush && in.Op == ir.FExp2 {
-		r = e.flushBits(r, ir.F32)
+	r := e.Intr(name, e.Flushed(in, ir.F32, e.val(in.Args[0])))
+	if in.FTZ && !e.Flush && in.Op == ir.FExp2 {
+		r = e.FlushBits(r, ir.F32)
 	}
 	e.result(in, r)
 }
@@ -44,7 +44,7 @@ func gcnSign(e *emitter, in *ir.Inst) {
 	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
 		x := a[0]
 		if in.FTZ {
-			x = e.flushBits(x, el) // no arithmetic that would
+			x = e.FlushBits(x, el) // no arithmetic that would
 		}
 		if in.Op == ir.FAbs {
 			return e.Intr("fabs", x)
@@ -65,7 +65,7 @@ func plainSign(in *ir.Inst) bool {
 // gcnMinMax is v_min and v_max, for which -0 is less than +0, too, and which give the operand that is no NaN. A mode that flushes would flush
 // what PTX does not say to.
 func gcnMinMax(e *emitter, in *ir.Inst) {
-	if !plainMinMax(in) || e.flush && !in.FTZ && in.Results[0].Type == ir.F32 {
+	if !plainMinMax(in) || e.Flush && !in.FTZ && in.Results[0].Type == ir.F32 {
 		emitMinMax(e, in)
 		return
 	}
@@ -75,10 +75,10 @@ func gcnMinMax(e *emitter, in *ir.Inst) {
 	}
 	t := in.Results[0].Type
 	e.result(in, e.halves(t, e.operands(in), func(el ir.Type, a []ll.Val) ll.Val {
-		x, y := e.flushed(in, el, a[0]), e.flushed(in, el, a[1])
+		x, y := e.Flushed(in, el, a[0]), e.Flushed(in, el, a[1])
 		r := e.Intr(name, x, y)
 		if in.NaN {
-			r = e.Select(e.FCmp("uno", x, y), fc(el, emit.Formats[el].NaN), r)
+			r = e.Select(e.FCmp("uno", x, y), fc(el, float.Formats[el].NaN), r)
 		}
 		return r
 	}))

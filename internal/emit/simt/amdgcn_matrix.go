@@ -435,7 +435,7 @@ func (e *emitter) addProduct(in *ir.Inst, u matrixUnit, d, c []ll.Val) {
 	for i, r := range in.Results {
 		v := ll.Poison("<2 x half>")
 		for j := range 2 {
-			h := e.canonical(e.FPTrunc(d[2*i+j], "half"), ir.F16)
+			h := e.Canonical(e.FPTrunc(d[2*i+j], "half"), ir.F16)
 			v = e.Insert(v, h, j)
 		}
 		e.set(r, e.Bitcast(v, "i32"))

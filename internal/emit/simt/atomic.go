@@ -2,6 +2,7 @@ package simt
 
 import (
 	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -100,7 +101,7 @@ func (e *emitter) combine(in *ir.Inst, old, x, p ll.Val) ll.Val {
 func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, a, b ll.Val) ll.Val {
 	switch in.AtomOp {
 	case ir.AtomFMin, ir.AtomFMax:
-		return e.minMax(in.AtomOp == ir.AtomFMax, false, false, a, b, t)
+		return e.MinMaxBits(float.MinMax{Max: in.AtomOp == ir.AtomFMax}, a, b, t)
 	case ir.AtomAdd:
 	default:
 		e.fail("atomic operation %s of %s", in.AtomOp, t)
@@ -108,9 +109,9 @@ func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, a, b ll.Val) ll.Val {
 	switch t {
 	case ir.F32:
 		if in.Space == ir.Global || in.Space == ir.Generic {
-			return e.canonical(e.flushBits(e.FAdd(e.flushBits(a, t), e.flushBits(b, t)), t), t)
+			return e.Canonical(e.FlushBits(e.FAdd(e.FlushBits(a, t), e.FlushBits(b, t)), t), t)
 		}
-		return e.canonical(e.FAdd(a, b), t)
+		return e.Canonical(e.FAdd(a, b), t)
 	case ir.F64:
 		r := e.FAdd(a, b)
 		if in.Space == ir.Global || in.Space == ir.Generic {
@@ -119,9 +120,9 @@ func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, a, b ll.Val) ll.Val {
 		}
 		return e.pickNaN(&ir.Inst{Op: ir.FAdd}, r, []ll.Val{b, a}) // an addition of a to b
 	case ir.BF16:
-		return e.arithBF16(&ir.Inst{Op: ir.FAdd}, []ll.Val{a, b})
+		return e.ArithBF16(&ir.Inst{Op: ir.FAdd}, []ll.Val{a, b})
 	}
-	return e.canonical(e.FAdd(a, b), t)
+	return e.Canonical(e.FAdd(a, b), t)
 }
 
 func emitCAS(e *emitter, in *ir.Inst) {

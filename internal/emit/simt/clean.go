@@ -1,7 +1,7 @@
 package simt
 
 import (
-	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -12,11 +12,11 @@ func (e *emitter) clean(v *ir.Value) ll.Val {
 	if !e.dirty[v] {
 		return x
 	}
-	el, packed := emit.Element(v.Type)
+	el, packed := float.Element(v.Type)
 	if !packed {
-		return e.canonical(x, el)
+		return e.Canonical(x, el)
 	}
-	return e.halves(v.Type, []ll.Val{x}, func(el ir.Type, a []ll.Val) ll.Val { return e.canonical(a[0], el) })
+	return e.halves(v.Type, []ll.Val{x}, func(el ir.Type, a []ll.Val) ll.Val { return e.Canonical(a[0], el) })
 }
 
 // makesNaN reports arithmetic, whose NaNs may have any bits on other hardware.
@@ -52,7 +52,7 @@ func (e *emitter) nanSources(f *ir.Func) {
 					e.dirty[r] = r.Type == ir.F32
 				}
 			}
-			if (len(in.Results) == 1 || in.Op == ir.Shfl) && emit.OneNaN(in.Results[0].Type) && (makes || meets) {
+			if (len(in.Results) == 1 || in.Op == ir.Shfl) && float.OneNaN(in.Results[0].Type) && (makes || meets) {
 				e.dirty[in.Results[0]] = true
 				if meets {
 					meetings = append(meetings, in)
@@ -61,14 +61,14 @@ func (e *emitter) nanSources(f *ir.Func) {
 		}
 	}
 	e.keptNaNs(f)
-	emit.MeetNaNs(meetings, e.dirty)
+	float.MeetNaNs(meetings, e.dirty)
 }
 
 // keptNaNs leaves in computed the f64 values that need not have the payload of NVIDIA's choice where several operands are NaNs: those of
 // loops that are computed with further, be it behind phis and selects. Code for the CPU (emit/warp) draws the line at the same place.
 func (e *emitter) keptNaNs(f *ir.Func) {
-	if emit.ComputedFurther(f, e.computed) {
-		emit.OnlyInLoops(f, e.computed)
+	if float.ComputedFurther(f, e.computed) {
+		float.OnlyInLoops(f, e.computed)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -22,7 +23,7 @@ type emitter struct {
 	g    *globals
 
 	f *ir.Func
-	*ll.Func
+	float.Writer
 	vals   map[*ir.Value]ll.Val
 	labels map[*ir.Block]string
 	ends   map[*ir.Block]string // the LLVM block that holds a block's terminator
@@ -30,9 +31,9 @@ type emitter struct {
 	line   int32
 	local  ll.Val // the function's local memory as an i64 of its space
 	args   []ll.Val
-	stack  int  // bytes behind the kernel's frame for alloca
-	flush  bool // the machine flushes f32's subnormals, which all of the kernels want
-	met    map[meeting]ll.Val
+	stack  int // bytes behind the kernel's frame for alloca
+
+	met map[meeting]ll.Val
 	// AMD's: those of the kernel's barriers that shared memory holds.
 	outer    outerLoops
 	alone    bool // of AMD's: each warp has a wave of 64 lanes to itself (amdgcn_alone.go)

@@ -1,74 +1,10 @@
 package simt
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
-
-func emitNot(e *emitter, in *ir.Inst) { e.result(in, e.Not(e.val(in.Args[0]))) }
-
-// place is a position or length in a word of w bits. PTX takes it modulo 256; for 64 bits the hardware reads it whole, and
-// what is past the width is as good as the width.
-func (e *emitter) place(x ll.Val, w int64) ll.Val {
-	if w == 64 {
-		return e.Intr("umin", x, x.Int(255))
-	}
-	return e.And(x, x.Int(255))
-}
-
-// emitBfe extracts a field. Bits past the top are copies of the sign for signed fields; the sign of a field that reaches
-// past the top is the top bit.
-func emitBfe(e *emitter, in *ir.Inst) {
-	a := e.operands(in)
-	x, w := a[0], int64(a[0].T.Bits())
-	pos, length := e.place(a[1], w), e.place(a[2], w)
-	none := e.ICmp("eq", length, length.Int(0))
-	if in.Op == ir.BfeU {
-		f := e.shift("lshr", x, pos)
-		drop := e.Intr("usub.sat", length.Int(w), length)
-		f = e.shift("lshr", e.shift("shl", f, drop), drop)
-		e.result(in, e.Select(none, x.Int(0), f))
-		return
-	}
-	// Bring the field's last bit to the top, then shift it down with its sign.
-	end := e.Intr("umin", e.Add(pos, length), pos.Int(w))
-	t := e.shift("shl", x, e.Sub(pos.Int(w), end))
-	inside := e.Intr("usub.sat", end, pos)
-	beyond := e.ICmp("eq", inside, inside.Int(0))
-	sign := e.AShr(x, x.Int(w-1))
-	f := e.shift("ashr", t, e.Sub(pos.Int(w), inside))
-	e.result(in, e.Select(none, x.Int(0), e.Select(beyond, sign, f)))
-}
-
-// emitBfi inserts a field of a into b.
-func emitBfi(e *emitter, in *ir.Inst) {
-	a := e.operands(in)
-	field, base := a[0], a[1]
-	w := int64(base.T.Bits())
-	pos, length := e.place(a[2], w), e.place(a[3], w)
-	mask := e.shift("shl", e.Not(e.shift("shl", base.Int(-1), length)), pos)
-	e.result(in, e.Or(e.And(e.shift("shl", field, pos), mask), e.And(base, e.Not(mask))))
-}
-
-// emitBfind gives the position of the highest bit that differs from the sign, or all ones.
-func emitBfind(e *emitter, in *ir.Inst) {
-	x := e.val(in.Args[0])
-	w := int64(x.T.Bits())
-	if in.Op == ir.BfindS {
-		x = e.Xor(x, e.AShr(x, x.Int(w-1)))
-	}
-	c := e.Resize(e.clz(x), 32) // with no bit set the width, and the difference is -1
-	e.result(in, e.Sub(c.Int(w-1), c))
-}
-
-// emitBmsk is a mask of len bits from pos on; Wrap takes both modulo 32, otherwise they clamp.
-func emitBmsk(e *emitter, in *ir.Inst) {
-	pos, length := e.val(in.Args[0]), e.val(in.Args[1])
-	if in.Wrap {
-		pos, length = e.And(pos, pos.Int(31)), e.And(length, length.Int(31))
-	}
-	e.result(in, e.shift("shl", e.Not(e.shift("shl", pos.Int(-1), length)), pos))
-}
 
 // emitLop3 is any function of three bits, as LLVM's own minimiser likes it: the sum of the products of its truth table.
 func emitLop3(e *emitter, in *ir.Inst) {
@@ -111,21 +47,6 @@ func emitLop3(e *emitter, in *ir.Inst) {
 	e.result(in, e.Or(e.And(x, pair(hi)), e.And(e.Not(x), pair(lo))))
 }
 
-// emitFsh shifts a pair of words: left keeps the high one, right the low one. Clamped, 32 gives the other word whole.
-func emitFsh(e *emitter, in *ir.Inst) {
-	a := e.operands(in)
-	lo, hi, s := a[0], a[1], a[2]
-	name, whole := "fshl", lo
-	if in.Op == ir.FshR {
-		name, whole = "fshr", hi
-	}
-	r := e.Intr(name, hi, lo, s)
-	if !in.Wrap {
-		r = e.Select(e.ICmp("uge", s, s.Int(32)), whole, r)
-	}
-	e.result(in, r)
-}
-
 // emitPrmt picks four bytes of a pair by selectors of four bits; the top bit of one copies the byte's sign instead.
 func emitPrmt(e *emitter, in *ir.Inst) {
 	a := e.operands(in)
@@ -153,8 +74,8 @@ func emitFns(e *emitter, in *ir.Inst) {
 	m := e.Select(down, e.Intr("bitreverse", mask), mask)
 	from := e.Select(down, e.Sub(base.Int(31), base), base)
 	count := e.Select(zero, n.Int(1), e.Call("i32", "llvm.abs.i32", n, ll.Int("i1", 0)))
-	m = e.And(m, e.shift("shl", m.Int(-1), from))
-	m = e.Select(zero, e.And(m, e.shift("shl", m.Int(1), base)), m)
+	m = e.And(m, emit.ShiftBy(e.Func, "shl", m.Int(-1), from))
+	m = e.Select(zero, e.And(m, emit.ShiftBy(e.Func, "shl", m.Int(1), base)), m)
 	// Drop the lowest bit count-1 times: binary search over the places by counting bits below.
 	at := n.Int(0)
 	for step := int64(16); step > 0; step /= 2 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -40,7 +41,7 @@ func (e *emitter) one(in *ir.Inst, text string, args ...ll.Val) {
 func nvShift(e *emitter, in *ir.Inst) {
 	bits := in.Results[0].Type.Bits()
 	if in.Args[1].Const || bits == 8 || bits == 128 {
-		emitShift(e, in)
+		lanewise(emit.Shift)(e, in)
 		return
 	}
 	name := map[ir.Op]string{ir.Shl: "shl.b", ir.ShrU: "shr.u", ir.ShrS: "shr.s"}[in.Op]
@@ -49,8 +50,8 @@ func nvShift(e *emitter, in *ir.Inst) {
 
 func nvDiv(e *emitter, in *ir.Inst) {
 	bits := in.Results[0].Type.Bits()
-	if plainDivisor(in) || bits == 8 || bits == 128 {
-		emitDiv(e, in)
+	if emit.PlainDivisor(in) || bits == 8 || bits == 128 {
+		lanewise(emit.Div)(e, in)
 		return
 	}
 	name := map[ir.Op]string{ir.DivS: "div.s", ir.DivU: "div.u", ir.RemS: "rem.s", ir.RemU: "rem.u"}[in.Op]
@@ -123,7 +124,7 @@ func nvWords(e *emitter, in *ir.Inst) {
 
 func nvFunnel(e *emitter, in *ir.Inst) {
 	if in.Wrap {
-		emitFsh(e, in)
+		lanewise(emit.Fsh)(e, in)
 		return
 	}
 	name := "l"
@@ -153,7 +154,7 @@ func nvArith(e *emitter, in *ir.Inst) {
 		case in.Sat || in.Op == ir.FSub && !simple || in.Contract:
 			e.nvInstruction(in, ftz, a)
 		case simple && (in.Op == ir.FAdd || in.Op == ir.FSub || in.Op == ir.FMul):
-			e.result(in, e.Binary(emit.Arith[in.Op], a[0], a[1]))
+			e.result(in, e.Binary(float.Arith[in.Op], a[0], a[1]))
 		default:
 			name := "llvm.nvvm." + nvNames[in.Op] + "." + nvRnd[in.Rnd]
 			if ftz {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -49,7 +49,7 @@ func (e *emitter) directed(in *ir.Inst, t ir.Type, a []ll.Val) ll.Val {
 		// A quotient or root of f32 numbers that is no f32 number is too far from one for the f64 result to be it.
 		var d ll.Val
 		if in.Op == ir.FSqrt {
-			d = e.sqrt(e.FPExt(a[0], "double"))
+			d = e.Sqrt(e.FPExt(a[0], "double"))
 		} else {
 			d = e.FDiv(e.FPExt(a[0], "double"), e.FPExt(a[1], "double"))
 		}
@@ -68,11 +68,11 @@ func (e *emitter) directedF64(in *ir.Inst, a []ll.Val) ll.Val {
 	const half, whole = 0x4630000000000000, 0x4c70000000000000 // 2^100, 2^200
 	small := e.FCmp("olt", e.Intr("fabs", a[0]), fc(ir.F64, 0x20b0000000000000))
 	scale := func(x ll.Val, by uint64) ll.Val {
-		return e.FMul(x, e.Select(small, fc(ir.F64, by), fc(ir.F64, emit.Formats[ir.F64].One)))
+		return e.FMul(x, e.Select(small, fc(ir.F64, by), fc(ir.F64, float.Formats[ir.F64].One)))
 	}
 	var q, rest ll.Val // rest has the sign of the exact result minus q, times the divisor's
 	if in.Op == ir.FSqrt {
-		q = e.sqrt(a[0])
+		q = e.Sqrt(a[0])
 		big := scale(q, half)
 		rest = e.Intr("fma", e.FNeg(big), big, scale(a[0], whole))
 	} else {
@@ -82,55 +82,31 @@ func (e *emitter) directedF64(in *ir.Inst, a []ll.Val) ll.Val {
 		rest = e.Select(neg, e.FNeg(rest), rest)
 	}
 	above, below := e.FCmp("olt", rest, fc(ir.F64, 0)), e.FCmp("ogt", rest, fc(ir.F64, 0)) // q is above, below the exact result
-	return e.neighbour(q, in.Rnd, above, below)
-}
-
-// neighbour is the number next to x on the side that rnd asks for, where x lies above or below what it stands for.
-func (e *emitter) neighbour(x ll.Val, rnd ir.Rnd, above, below ll.Val) ll.Val {
-	b := e.Bits(x)
-	neg := e.ICmp("slt", b, b.Int(0))
-	one := func(c ll.Val) ll.Val { return e.ZExt(c, b.T) }
-	switch rnd {
-	case ir.RZ:
-		b = e.Sub(b, one(e.Select(neg, below, above)))
-	case ir.RM:
-		b = e.Select(neg, e.Add(b, one(above)), e.Sub(b, one(above)))
-	case ir.RP:
-		b = e.Select(neg, e.Sub(b, one(below)), e.Add(b, one(below)))
-	default:
-		e.fail("rounding %s", rnd)
-	}
-	return e.Bitcast(b, x.T)
+	return e.Neighbour(q, in.Rnd, above, below)
 }
 
 // cutToFloat rounds f64 to f32.
 func (e *emitter) cutToFloat(d ll.Val, rnd ir.Rnd) ll.Val {
 	f := e.FPTrunc(d, "float")
 	back := e.FPExt(f, "double")
-	r := e.neighbour(f, rnd, e.FCmp("ogt", back, d), e.FCmp("olt", back, d))
-	if !e.flush {
+	r := e.Neighbour(f, rnd, e.FCmp("ogt", back, d), e.FCmp("olt", back, d))
+	if !e.Flush {
 		return r
 	}
 	// Where the machine flushes, the neighbours of zero are the least normal numbers. What is left of the others has no place; nor has
 	// what only reaches the least normal number because subnormals are coarser.
 	b := e.Bits(r)
 	away := e.ICmp("eq", e.And(b, b.Int(1<<31-1)), b.Int(1))
-	r = e.Select(away, e.Bitcast(e.Add(b, b.Int(int64(emit.Formats[ir.F32].Least-1))), "float"), r)
-	return e.flushCut(e.flushBits(r, ir.F32), d, rnd)
+	r = e.Select(away, e.Bitcast(e.Add(b, b.Int(int64(float.Formats[ir.F32].Least-1))), "float"), r)
+	return e.FlushCut(e.FlushBits(r, ir.F32), d, rnd)
 }
 
 func (e *emitter) directedIToF(in *ir.Inst, name ll.Conv, x ll.Val, to ir.Type) ll.Val {
 	switch to {
 	case ir.F32:
-		return e.cutToFloat(e.oddIToF(name, x), in.Rnd)
+		return e.cutToFloat(e.OddFromInt(name, x), in.Rnd)
 	case ir.F64:
-		// Both halves are exact; their sum is rounded.
-		low := e.UIToFP(e.And(x, x.Int(0xffffffff)), "double")
-		high := e.Convert(name, e.And(x, x.Int(-1<<32)), "double")
-		sum := e.modal(ir.FAdd, in.Rnd, ir.F64, []ll.Val{high, low})
-		return e.Select(e.ICmp("eq", x, x.Int(0)), fc(ir.F64, 0), sum)
+		return e.DirectedFromLong(name, x, func(high, low ll.Val) ll.Val { return e.modal(ir.FAdd, in.Rnd, ir.F64, []ll.Val{high, low}) })
 	}
-	return e.narrow(in, e.oddF32(e.oddIToF(name, x)), ir.F32, to)
+	return e.Narrow(in.Rnd, e.OddF32(e.OddFromInt(name, x)), ir.F32, to)
 }
-
-func (e *emitter) directedF64ToF32(in *ir.Inst, x ll.Val) ll.Val { return e.cutToFloat(x, in.Rnd) }

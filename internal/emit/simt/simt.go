@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -90,7 +91,9 @@ func Emit(kernels []Kernel, cfg Config) (code *Code, err error) {
 	code = &Code{Triple: t.triple(), CPU: cfg.Target, Features: t.features()}
 	g := &globals{vars: map[string]bool{}, owners: map[string]string{}}
 	for i := range kernels {
-		e := &emitter{cfg: cfg, flush: flush, k: &kernels[i], m: kernels[i].IR, t: t, mod: mod, code: code, g: g}
+		e := &emitter{cfg: cfg, k: &kernels[i], m: kernels[i].IR, t: t, mod: mod, code: code, g: g}
+		e.Flush = flush
+		e.Target = float.Target{Fail: e.fail, Fence: e.fence, Directed: e.directed, ToF32: e.cutToFloat, ToF16: e.CutToHalf, Half: true}
 		e.kernel()
 	}
 	mod.Raw(g.text.String())

@@ -1,6 +1,9 @@
 package simt
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/emit"
+	"kudzu/internal/ir"
+)
 
 // emitters is the common way to write each operation; a test finds holes. It is filled in init only because emitters refer to
 // functions that refer to it.
@@ -16,14 +19,14 @@ func init() {
 		ir.Phi: emitPhi, ir.Copy: emitCopy, ir.Undef: emitUndef, ir.Param: emitParam, ir.SReg: emitMissing, ir.VarAddr: emitVarAddr, ir.SharedAddr: emitSharedAddr,
 		ir.LocalAddr: emitLocalAddr, ir.ParamAddr: emitParamAddr, ir.FuncAddr: emitFuncAddr, ir.ToGeneric: emitToGeneric, ir.FromGeneric: emitFromGeneric, ir.IsSpace: emitMissing,
 
-		ir.Add: binary("add"), ir.Sub: binary("sub"), ir.Mul: binary("mul"), ir.MulHiS: emitMulHi, ir.MulHiU: emitMulHi, ir.DivS: emitDiv, ir.DivU: emitDiv, ir.RemS: emitDiv, ir.RemU: emitDiv,
-		ir.Neg: emitNeg, ir.AbsS: emitAbsS, ir.MinS: intrinsic2("smin"), ir.MinU: intrinsic2("umin"), ir.MaxS: intrinsic2("smax"), ir.MaxU: intrinsic2("umax"),
-		ir.AddSatS: intrinsic2("sadd.sat"), ir.SubSatS: intrinsic2("ssub.sat"), ir.CarryAdd: emitCarry, ir.BorrowSub: emitBorrow,
-		ir.And: binary("and"), ir.Or: binary("or"), ir.Xor: binary("xor"), ir.Not: emitNot, ir.Shl: emitShift, ir.ShrU: emitShift, ir.ShrS: emitShift,
-		ir.Popc: emitPopc, ir.Clz: emitClz, ir.Brev: emitBrev, ir.BfeS: emitBfe, ir.BfeU: emitBfe, ir.Bfi: emitBfi, ir.BfindS: emitBfind, ir.BfindU: emitBfind, ir.Bmsk: emitBmsk,
-		ir.Fns: emitFns, ir.Prmt: emitPrmt, ir.Lop3: emitLop3, ir.FshL: emitFsh, ir.FshR: emitFsh, ir.Dp4a: emitDp4a, ir.Dp2a: emitDp2a,
+		ir.Add: lanewise(emit.Binary("add")), ir.Sub: lanewise(emit.Binary("sub")), ir.Mul: lanewise(emit.Binary("mul")), ir.MulHiS: lanewise(emit.MulHi), ir.MulHiU: lanewise(emit.MulHi), ir.DivS: lanewise(emit.Div), ir.DivU: lanewise(emit.Div), ir.RemS: lanewise(emit.Div), ir.RemU: lanewise(emit.Div),
+		ir.Neg: lanewise(emit.Neg), ir.AbsS: lanewise(emit.AbsS), ir.MinS: lanewise(emit.Intrinsic("smin")), ir.MinU: lanewise(emit.Intrinsic("umin")), ir.MaxS: lanewise(emit.Intrinsic("smax")), ir.MaxU: lanewise(emit.Intrinsic("umax")),
+		ir.AddSatS: lanewise(emit.Intrinsic("sadd.sat")), ir.SubSatS: lanewise(emit.Intrinsic("ssub.sat")), ir.CarryAdd: lanewise(emit.Carry), ir.BorrowSub: lanewise(emit.Borrow),
+		ir.And: lanewise(emit.Binary("and")), ir.Or: lanewise(emit.Binary("or")), ir.Xor: lanewise(emit.Binary("xor")), ir.Not: lanewise(emit.Not), ir.Shl: lanewise(emit.Shift), ir.ShrU: lanewise(emit.Shift), ir.ShrS: lanewise(emit.Shift),
+		ir.Popc: lanewise(emit.Popc), ir.Clz: lanewise(emit.Clz), ir.Brev: lanewise(emit.Intrinsic("bitreverse")), ir.BfeS: lanewise(emit.Bfe), ir.BfeU: lanewise(emit.Bfe), ir.Bfi: lanewise(emit.Bfi), ir.BfindS: lanewise(emit.Bfind), ir.BfindU: lanewise(emit.Bfind), ir.Bmsk: lanewise(emit.Bmsk),
+		ir.Fns: emitFns, ir.Prmt: emitPrmt, ir.Lop3: emitLop3, ir.FshL: lanewise(emit.Fsh), ir.FshR: lanewise(emit.Fsh), ir.Dp4a: emitDp4a, ir.Dp2a: emitDp2a,
 
-		ir.ICmp: emitICmp, ir.FCmp: emitFCmp, ir.Select: emitSelect, ir.FTest: emitFTest,
+		ir.ICmp: lanewise(emit.ICmp), ir.FCmp: emitFCmp, ir.Select: emitSelect, ir.FTest: emitFTest,
 
 		ir.FAdd: emitArith, ir.FSub: emitArith, ir.FMul: emitArith, ir.FDiv: emitArith, ir.FFma: emitArith, ir.FSqrt: emitArith, ir.FRcp: emitArith, ir.FExp2: emitMissing, ir.FLog2: emitMissing, ir.FNeg: emitSign, ir.FAbs: emitSign,
 		ir.FMin: emitMinMax, ir.FMax: emitMinMax, ir.FCopysign: emitCopysign, ir.FRound: emitFRound, ir.FRelu: emitFRelu,

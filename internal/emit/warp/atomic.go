@@ -2,6 +2,7 @@ package warp
 
 import (
 	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -12,10 +13,9 @@ var orderNames = map[ir.Order]string{ir.Weak: "monotonic", ir.Relaxed: "monotoni
 // combineFloat is combine of numbers. p is where the memory is: f32 sums flush subnormals in global memory and do not in
 // shared memory.
 func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val {
-	el, _ := emit.Element(t)
+	el, _ := float.Element(t)
 	a, b := e.unpair(old, t), e.unpair(x, t)
 	n, _ := old.T.Split()
-	fake := &ir.Inst{Op: ir.FAdd}
 	var r ll.Val
 	switch {
 	case in.AtomOp == ir.AtomAdd && el == ir.F32:
@@ -23,17 +23,9 @@ func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val 
 	case in.AtomOp == ir.AtomAdd && el == ir.F64:
 		r = e.addF64(in, a, b, p)
 	case in.AtomOp == ir.AtomAdd:
-		r = e.arith(fake, el, []ll.Val{a, b})
+		r = e.Arith(&ir.Inst{Op: ir.FAdd}, el, []ll.Val{a, b})
 	case in.AtomOp == ir.AtomFMin || in.AtomOp == ir.AtomFMax:
-		fake.Op = ir.FMin
-		if in.AtomOp == ir.AtomFMax {
-			fake.Op = ir.FMax
-		}
-		if el == ir.BF16 {
-			r = e.narrowBF16(e.minMax(fake, e.widenBF16(a), e.widenBF16(b), ir.F32))
-		} else {
-			r = e.minMax(fake, a, b, el)
-		}
+		r = e.minMax(float.MinMax{Max: in.AtomOp == ir.AtomFMax}, a, b, el)
 	default:
 		e.unsupported("atomic operation %s of %s", in.AtomOp, t)
 	}
@@ -44,10 +36,10 @@ func (e *emitter) combineFloat(in *ir.Inst, t ir.Type, old, x, p ll.Val) ll.Val 
 // the operands and the result is all there is to flushing.
 func (e *emitter) addF32(in *ir.Inst, a, b, p ll.Val) ll.Val {
 	flush := func() ll.Val {
-		if e.flush {
+		if e.Flush {
 			return e.FAdd(a, b)
 		}
-		return e.flushBits(e.FAdd(e.flushBits(a, ir.F32), e.flushBits(b, ir.F32)), ir.F32)
+		return e.FlushBits(e.FAdd(e.FlushBits(a, ir.F32), e.FlushBits(b, ir.F32)), ir.F32)
 	}
 	switch in.Space {
 	case ir.Shared, ir.Local:

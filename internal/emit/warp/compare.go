@@ -1,43 +1,42 @@
 package warp
 
 import (
-	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
 
-func emitICmp(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val { return e.ICmp(emit.IntPreds[in.Cmp], a[0], a[1]) })
-}
-
 func emitFCmp(e *emitter, in *ir.Inst) {
 	t := in.Args[0].Type
 	e.each(in, func(n int, a []ll.Val) ll.Val {
-		x, y := e.flushed(in, t, a[0]), e.flushed(in, t, a[1])
+		x, y := e.Flushed(in, t, a[0]), e.Flushed(in, t, a[1])
 		if t == ir.BF16 {
-			x, y = e.widenBF16(x), e.widenBF16(y)
+			x, y = e.WidenBF16(x), e.WidenBF16(y)
 		}
-		switch at := emit.Apart(in); {
+		switch at := float.Apart(in); {
 		case e.cpu.arm64 && at == 0:
-			x = e.Intr("arithmetic.fence", x)
+			x = e.fence(x)
 		case e.cpu.arm64 && at == 1:
-			y = e.Intr("arithmetic.fence", y)
-		case e.cpu.arm64 || emit.Orders[in.Cmp] == "":
+			y = e.fence(y)
+		case e.cpu.arm64 || float.Orders[in.Cmp] == "":
 		case t == ir.F16 && e.cpu.fp16:
 			return e.orderF16(in.Cmp, x, y)
 		case t == ir.F16:
-			return e.orderWide(emit.FloatPreds[in.Cmp], x, y)
+			return e.orderWide(float.Preds[in.Cmp], x, y)
 		default:
 			x, y = e.keptWide(x, in.Args[0]), e.keptWide(y, in.Args[1])
 		}
-		return e.FCmp(emit.FloatPreds[in.Cmp], x, y)
+		return e.FCmp(float.Preds[in.Cmp], x, y)
 	})
 }
+
+// fence keeps a number apart from LLVM's folding.
+func (e *emitter) fence(x ll.Val) ll.Val { return e.Intr("arithmetic.fence", x) }
 
 // keptWide puts a fence behind what was a half: LLVM would make comparisons of halves of these (see orderF16 and orderWide).
 func (e *emitter) keptWide(x ll.Val, v *ir.Value) ll.Val {
 	if wasHalf(v, map[*ir.Value]bool{}) {
-		return e.Intr("arithmetic.fence", x)
+		return e.fence(x)
 	}
 	return x
 }
@@ -74,7 +73,7 @@ func (e *emitter) orderF16(c ir.Cmp, x, y ll.Val) ll.Val {
 		s := e.AShr(b, b.Int(15))
 		return e.Sub(e.Xor(e.And(b, b.Int(0x7fff)), s), s)
 	}
-	r := e.ICmp(emit.Orders[c], key(x), key(y))
+	r := e.ICmp(float.Orders[c], key(x), key(y))
 	if c >= ir.LTU && c <= ir.GEU {
 		return e.Or(r, e.FCmp("uno", x, y))
 	}
@@ -85,7 +84,7 @@ func (e *emitter) orderF16(c ir.Cmp, x, y ll.Val) ll.Val {
 // or maximum of a choice between what it sees compared as halves, and calls fminf or fmaxf for one that is not a vector; these also
 // order zeros, which the choice does not.
 func (e *emitter) orderWide(name ll.Pred, x, y ll.Val) ll.Val {
-	return e.FCmp(name, e.Intr("arithmetic.fence", e.FPExt(x, "float")), e.FPExt(y, "float"))
+	return e.FCmp(name, e.fence(e.FPExt(x, "float")), e.FPExt(y, "float"))
 }
 
 func emitSelect(e *emitter, in *ir.Inst) {
@@ -118,30 +117,6 @@ func (e *emitter) cleaned(v *ir.Value, x ll.Val, n int) ll.Val {
 	return x
 }
 
-// emitFTest looks at the bits.
 func emitFTest(e *emitter, in *ir.Inst) {
-	t := in.Args[0].Type
-	e.each(in, func(n int, a []ll.Val) ll.Val {
-		f := emit.Formats[t]
-		b := e.Bits(a[0])
-		mag := e.And(b, b.Int(int64(f.Sign-1)))
-		inf, least := b.Int(int64(f.Inf)), b.Int(int64(f.Least))
-		switch in.Test {
-		case ir.TestFinite:
-			return e.ICmp("ult", mag, inf)
-		case ir.TestInfinite:
-			return e.ICmp("eq", mag, inf)
-		case ir.TestNumber:
-			return e.ICmp("ule", mag, inf)
-		case ir.TestNaN:
-			return e.ICmp("ugt", mag, inf)
-		case ir.TestNormal:
-			// Zero counts as normal (recorded on sm_90).
-			return e.Or(e.And(e.ICmp("uge", mag, least), e.ICmp("ult", mag, inf)), e.ICmp("eq", mag, b.Int(0)))
-		case ir.TestSubnormal:
-			return e.And(e.ICmp("ult", mag, least), e.ICmp("ne", mag, b.Int(0)))
-		}
-		e.unsupported("testp %s", in.Test)
-		return ll.Val{}
-	})
+	e.each(in, func(n int, a []ll.Val) ll.Val { return e.Test(in, a[0]) })
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -71,7 +72,7 @@ type emitter struct {
 	w   int
 	jam int // warps that the code is for
 	mod *ll.Module
-	*ll.Func
+	float.Writer
 	meta image.Meta
 	cpu  target
 
@@ -81,10 +82,10 @@ type emitter struct {
 	labels map[*ir.Block]string
 	phis   map[*ir.Inst]*phiPair
 	line   int32
-	flush  bool               // the processor flushes subnormals
-	dirty  map[*ir.Value]bool // NaNs of any bits, canonical where seen
-	keeps  map[*ir.Inst]*kept // by both ends
-	asIs   map[*ir.Inst]bool  // bitcasts that do not count as seeing
+
+	dirty map[*ir.Value]bool // NaNs of any bits, canonical where seen
+	keeps map[*ir.Inst]*kept // by both ends
+	asIs  map[*ir.Inst]bool  // bitcasts that do not count as seeing
 	// Values that arithmetic reads.
 	computed map[*ir.Value]bool
 	used     map[*ir.Value]bool // that anything reads
@@ -133,17 +134,21 @@ func newEmitter(m *ir.Module, cfg Config) *emitter {
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
 		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu = targetOf(cfg)
-	e.flush = allFlushed(e.f)
+	e.Flush = allFlushed(e.f)
+	e.Target = float.Target{Fail: e.unsupported, Fence: e.fence, Directed: e.directed, ToF32: e.directedF64ToF32, ToF16: e.directedToHalf, Half: e.cpu.fp16}
+	if !e.cpu.fp16 && !e.cpu.arm64 {
+		e.Target.Order16 = e.orderWide
+	}
 	attrs := []string{"nounwind", "null_pointer_is_valid", `"no-builtins"`, `"frame-pointer"="none"`}
 	if e.cpu.avx512 {
 		attrs = append(attrs, `"prefer-vector-width"="512"`)
 	}
-	if e.flush {
+	if e.Flush {
 		attrs = append(attrs, `"denormal-fp-math-f32"="preserve-sign,preserve-sign"`)
 	}
 	e.mod = ll.NewModule("kernel.ptx", attrs...)
 	e.meta = Facts(m)
-	e.meta.Block, e.meta.FTZ = cfg.Block, e.flush
+	e.meta.Block, e.meta.FTZ = cfg.Block, e.Flush
 	return e
 }
 

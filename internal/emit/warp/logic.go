@@ -1,85 +1,10 @@
 package warp
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
-
-func emitNot(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val { return e.Not(a[0]) })
-}
-
-// place is a position or length in a word of w bits. PTX takes it modulo 256; for 64 bits the hardware reads it whole, and
-// what is past the width is as good as the width.
-func (e *emitter) place(x ll.Val, w int64) ll.Val {
-	if w == 64 {
-		return e.Intr("umin", x, x.Int(255))
-	}
-	return e.And(x, x.Int(255))
-}
-
-// emitBfe extracts a field. Bits past the top are copies of the sign for signed fields; the sign of a field that reaches
-// past the top is the top bit.
-func emitBfe(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val {
-		x, w := a[0], int64(a[0].T.ElemBits())
-		pos, length := e.place(a[1], w), e.place(a[2], w)
-		none := e.ICmp("eq", length, length.Int(0))
-		if in.Op == ir.BfeU {
-			f := e.shift("lshr", x, pos)
-			drop := e.Intr("usub.sat", length.Int(w), length)
-			f = e.shift("lshr", e.shift("shl", f, drop), drop)
-			return e.Select(none, x.Int(0), f)
-		}
-		// Bring the field's last bit to the top, then shift it down with its sign.
-		end := e.Intr("umin", e.Add(pos, length), pos.Int(w))
-		up := e.Sub(pos.Int(w), end)
-		// The field's length that lies inside the word; a field beyond it is only sign.
-		t := e.shift("shl", x, up)
-		inside := e.Intr("usub.sat", end, pos)
-		beyond := e.ICmp("eq", inside, inside.Int(0))
-		sign := e.AShr(x, x.Int(w-1))
-		f := e.shift("ashr", t, e.Sub(pos.Int(w), inside))
-		return e.Select(none, x.Int(0), e.Select(beyond, sign, f))
-	})
-}
-
-// emitBfi inserts a field of a into b.
-func emitBfi(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val {
-		field, base := a[0], a[1]
-		w := int64(base.T.ElemBits())
-		pos, length := e.place(a[2], w), e.place(a[3], w)
-		ones := e.Not(e.shift("shl", base.Int(-1), length))
-		mask := e.shift("shl", ones, pos)
-		return e.Or(e.And(e.shift("shl", field, pos), mask), e.And(base, e.Not(mask)))
-	})
-}
-
-// emitBfind gives the position of the highest bit that differs from the sign, or all ones.
-func emitBfind(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val {
-		x, w := a[0], int64(a[0].T.ElemBits())
-		if in.Op == ir.BfindS {
-			x = e.Xor(x, e.AShr(x, x.Int(w-1)))
-		}
-		// With no bit set clz is the width and the difference -1.
-		c := e.Resize(e.clz(x), 32)
-		return e.Sub(c.Int(w-1), c)
-	})
-}
-
-// emitBmsk is a mask of len bits from pos on; Wrap takes both modulo 32, otherwise they clamp.
-func emitBmsk(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val {
-		pos, length := a[0], a[1]
-		if in.Wrap {
-			pos, length = e.And(pos, pos.Int(31)), e.And(length, length.Int(31))
-		}
-		ones := e.Not(e.shift("shl", pos.Int(-1), length))
-		return e.shift("shl", ones, pos)
-	})
-}
 
 // emitLop3 is any function of three bits: the sum of products of its truth table, which LLVM makes one vpternlog of.
 func emitLop3(e *emitter, in *ir.Inst) {
@@ -126,27 +51,6 @@ func emitLop3(e *emitter, in *ir.Inst) {
 			return pair(hi)
 		}
 		return e.Or(e.And(x, pair(hi)), e.And(e.Not(x), pair(lo)))
-	})
-}
-
-// emitFsh shifts a pair of words: left keeps the high one, right the low one.
-func emitFsh(e *emitter, in *ir.Inst) {
-	e.each(in, func(n int, a []ll.Val) ll.Val {
-		lo, hi, s := a[0], a[1], a[2]
-		name := "fshl"
-		if in.Op == ir.FshR {
-			name = "fshr"
-		}
-		if in.Wrap {
-			return e.Intr(name, hi, lo, s)
-		}
-		// Clamped: 32 gives the other word whole.
-		big := e.ICmp("uge", s, s.Int(32))
-		r := e.Intr(name, hi, lo, s)
-		if in.Op == ir.FshL {
-			return e.Select(big, lo, r)
-		}
-		return e.Select(big, hi, r)
 	})
 }
 
@@ -217,7 +121,7 @@ func emitFns(e *emitter, in *ir.Inst) {
 		up := e.ICmp("sgt", off, zero)
 		down := e.ICmp("slt", off, zero)
 		// Offset 0 asks for the base bit itself.
-		at := e.shift("lshr", mask, base)
+		at := emit.ShiftBy(e.Func, "lshr", mask, base)
 		here := e.ICmp("ne", e.And(at, at.Int(1)), zero)
 		r := e.Select(here, base, ones)
 		want := e.Select(up, off, e.Sub(zero, off))
@@ -227,7 +131,7 @@ func emitFns(e *emitter, in *ir.Inst) {
 		found := e.Xor(moving, moving)
 		pos := base
 		for i := 0; i < 32; i++ {
-			bit := e.And(e.shift("lshr", mask, pos), mask.Int(1))
+			bit := e.And(emit.ShiftBy(e.Func, "lshr", mask, pos), mask.Int(1))
 			count = e.Add(count, bit)
 			hit := e.And(e.And(moving, e.ICmp("eq", count, want)), e.And(e.ICmp("ne", bit, zero), e.Not(found)))
 			r = e.Select(hit, pos, r)

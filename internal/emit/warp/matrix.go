@@ -66,7 +66,7 @@ func (e *emitter) products() {
 		}
 		p := newEmitter(e.m, e.cfg)
 		p.w = 32 // of a kernel that runs thread by thread too
-		p.f, p.mod, p.flush, p.ctx = f, e.mod, e.flush, context{sregs: map[ir.SpecialReg]*rep{}}
+		p.f, p.mod, p.Flush, p.ctx = f, e.mod, e.Flush, context{sregs: map[ir.SpecialReg]*rep{}}
 		p.Func = e.mod.Func(fmt.Sprintf("internal void @%q(ptr %%f) noinline", f.Name), false)
 		p.nanSources(true)
 		room := ll.Val{T: "ptr", S: "%f"}

@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/emit"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -418,7 +419,7 @@ func (e *emitter) storeUniform(a *access, vals []*ir.Value) {
 				continue
 			}
 			act := e.active(a.in)
-			lane := e.Sub(ll.Int("i32", 31), e.clz(act))
+			lane := e.Sub(ll.Int("i32", 31), emit.LeadingZeros(e.Func, act))
 			all := e.stored(v, e.w)
 			xs = append(xs, e.ExtractAt(all, lane))
 		}
@@ -540,7 +541,7 @@ func emitCopyAsync(e *emitter, in *ir.Inst) {
 			x := e.choose(in, "src", func() []ll.Val { return []ll.Val{e.Load("i32", e.at(l[1], off), 4)} },
 				func() []ll.Val { return []ll.Val{ll.Int("i32", 0)} })[0]
 			left := e.Intr("umin", e.Intr("usub.sat", l[2], ll.Int("i32", int64(off))), ll.Int("i32", 4))
-			keep := e.Not(e.shift("shl", ll.Int("i32", -1), e.Shl(left, ll.Int("i32", 3))))
+			keep := e.Not(emit.ShiftBy(e.Func, "shl", ll.Int("i32", -1), e.Shl(left, ll.Int("i32", 3))))
 			e.Store(e.And(x, keep), e.at(l[0], off), 4)
 		}
 		return nil

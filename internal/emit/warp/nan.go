@@ -1,7 +1,7 @@
 package warp
 
 import (
-	"kudzu/internal/emit"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -28,7 +28,7 @@ func (e *emitter) nanSources(product bool) {
 			makes := makesNaN(in)
 			e.uses(in, makes)
 			meets := in.Op == ir.Phi || in.Op == ir.Select
-			if len(in.Results) == 0 || !emit.OneNaN(in.Results[0].Type) || !makes && !meets {
+			if len(in.Results) == 0 || !float.OneNaN(in.Results[0].Type) || !makes && !meets {
 				continue
 			}
 			for _, r := range in.Results {
@@ -40,7 +40,7 @@ func (e *emitter) nanSources(product bool) {
 		}
 	}
 	e.keptNaNs(product)
-	emit.MeetNaNs(meetings, e.dirty)
+	float.MeetNaNs(meetings, e.dirty)
 	e.exchangedNaNs()
 }
 
@@ -101,39 +101,30 @@ func exchanged(users map[*ir.Value][]*ir.Inst, bits *ir.Value) (back []*ir.Inst,
 
 // canonical gives NaNs the bits that the hardware gives them.
 func (e *emitter) canonical(x ll.Val, t ir.Type, n int) ll.Val {
-	el, _ := emit.Element(t)
+	el, _ := float.Element(t)
 	if el != ir.F16 && el != ir.F32 {
 		return x
 	}
-	y := e.unpair(x, t)
-	nan := e.FCmp("uno", y, y.Float(0))
-	return e.pair(e.Select(nan, y.Float(emit.Formats[el].NaN), y), t, n)
+	return e.pair(e.Canonical(e.unpair(x, t), el), t, n)
 }
 
 // keptNaNs leaves in computed the f64 values that need not have the payload of the card's choice where several operands are
 // NaNs: those of loops and of matrix products that are computed with further, be it behind phis and selects. Everywhere else the choice costs little.
 func (e *emitter) keptNaNs(product bool) {
-	switch wide := emit.ComputedFurther(e.f, e.computed); {
+	switch wide := float.ComputedFurther(e.f, e.computed); {
 	case !wide || product:
 	case e.cfg.ExactNaN:
 		clear(e.computed)
 	default:
-		emit.OnlyInLoops(e.f, e.computed)
+		float.OnlyInLoops(e.f, e.computed)
 	}
 }
 
-// pickNaN gives r the payload of the right operand where several are NaNs: the second's, else the third's, else the first's,
-// and div's the first's. x86 gives the first's, of operands that LLVM may have changed over.
+// pickNaN gives r the payload of the right operand where several are NaNs. x86 gives the first's, of operands that LLVM may have changed over.
 func (e *emitter) pickNaN(in *ir.Inst, r ll.Val, a []ll.Val) ll.Val {
-	order := a // the last that is a NaN counts
-	switch in.Op {
-	case ir.FFma:
-		order = []ll.Val{a[0], a[2], a[1]}
-	case ir.FDiv:
-		order = []ll.Val{a[1], a[0]}
-	}
+	order := float.NaNOrder(in.Op, a)
 	if e.cpu.arm64 { // whose own NaN is positive, and which prefers signalling ones
-		r = e.Select(e.FCmp("uno", r, r), r.Float(emit.Formats[ir.F64].NaN), r)
+		r = e.Select(e.FCmp("uno", r, r), r.Float(float.Formats[ir.F64].NaN), r)
 	} else {
 		order = order[1:] // alone, it is what r has
 	}

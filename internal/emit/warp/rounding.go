@@ -137,7 +137,7 @@ func (e *emitter) modalGroup(row modeOp, rnd ir.Rnd, group [][]ll.Val) []ll.Val 
 func (e *emitter) modeWords(rnd ir.Rnd, next int, cons, args *[]string) (set, back string) {
 	if e.cpu.arm64 {
 		usual := int64(0)
-		if e.flush {
+		if e.Flush {
 			usual = armFlush
 		}
 		for _, m := range []int64{usual | armRounding[rnd], usual} {
@@ -146,7 +146,7 @@ func (e *emitter) modeWords(rnd ir.Rnd, next int, cons, args *[]string) (set, ba
 		return fmt.Sprintf("msr fpcr, $%d", next), fmt.Sprintf("msr fpcr, $%d", next+1)
 	}
 	usual := int64(x86Masked)
-	if e.flush {
+	if e.Flush {
 		usual |= x86Flush
 	}
 	for _, m := range []int64{usual | x86Rounding[rnd], usual} {
@@ -189,11 +189,7 @@ var embedded = map[ir.Rnd]int64{ir.RM: 9, ir.RP: 10, ir.RZ: 11}
 func (e *emitter) directedIToF(in *ir.Inst, name ll.Conv, x ll.Val, to ir.Type) ll.Val {
 	wide := x.T.ElemBits() == 64
 	if to == ir.F16 || to == ir.BF16 { // by way of f32, rounded to odd
-		d := e.Convert(name, x, "double")
-		if wide {
-			d = e.oddF64(d, x, in.Op == ir.SToF)
-		}
-		return e.narrow(in, e.oddF32(d), ir.F32, to)
+		return e.Narrow(in.Rnd, e.OddF32(e.OddFromInt(name, x)), ir.F32, to)
 	}
 	mode := embedded[in.Rnd]
 	if !e.cpu.avx512 || mode == 0 {
@@ -201,13 +197,9 @@ func (e *emitter) directedIToF(in *ir.Inst, name ll.Conv, x ll.Val, to ir.Type) 
 			return e.modal(ir.FTrunc, in.Rnd, []ll.Val{e.Convert(name, x, "double")})
 		}
 		if to == ir.F32 {
-			return e.modal(ir.FTrunc, in.Rnd, []ll.Val{e.oddF64(e.Convert(name, x, "double"), x, in.Op == ir.SToF)})
+			return e.modal(ir.FTrunc, in.Rnd, []ll.Val{e.OddFromInt(name, x)})
 		}
-		// Both halves are exact; their sum is rounded.
-		low := e.UIToFP(e.And(x, x.Int(0xffffffff)), "double")
-		high := e.Convert(name, e.And(x, x.Int(-1<<32)), "double")
-		sum := e.modal(ir.FAdd, in.Rnd, []ll.Val{high, low})
-		return e.Select(e.ICmp("eq", x, x.Int(0)), sum.Float(0), sum) // 0 + 0 has no other sign, but be sure
+		return e.DirectedFromLong(name, x, func(high, low ll.Val) ll.Val { return e.modal(ir.FAdd, in.Rnd, []ll.Val{high, low}) })
 	}
 	lanes := 16
 	if wide {
@@ -219,10 +211,10 @@ func (e *emitter) directedIToF(in *ir.Inst, name ll.Conv, x ll.Val, to ir.Type) 
 	})
 }
 
-func (e *emitter) directedF64ToF32(in *ir.Inst, x ll.Val) ll.Val {
-	mode := embedded[in.Rnd]
+func (e *emitter) directedF64ToF32(x ll.Val, rnd ir.Rnd) ll.Val {
+	mode := embedded[rnd]
 	if !e.cpu.avx512 || mode == 0 {
-		return e.modal(ir.FTrunc, in.Rnd, []ll.Val{x})
+		return e.modal(ir.FTrunc, rnd, []ll.Val{x})
 	}
 	return e.chunks([]ll.Val{x}, 8, func(p []ll.Val) ll.Val {
 		zero := ll.Zero("<8 x float>")
@@ -231,10 +223,10 @@ func (e *emitter) directedF64ToF32(in *ir.Inst, x ll.Val) ll.Val {
 }
 
 // directedToHalf rounds f32 to f16. x86 has the rounding in the instruction; elsewhere the bits are cut and counted up.
-func (e *emitter) directedToHalf(in *ir.Inst, x ll.Val) ll.Val {
-	imm, ok := map[ir.Rnd]int64{ir.RM: 1, ir.RP: 2, ir.RZ: 3}[in.Rnd]
+func (e *emitter) directedToHalf(x ll.Val, rnd ir.Rnd) ll.Val {
+	imm, ok := map[ir.Rnd]int64{ir.RM: 1, ir.RP: 2, ir.RZ: 3}[rnd]
 	if !ok {
-		e.unsupported("cvt of f32 to f16 rounded %s", in.Rnd)
+		e.unsupported("cvt of f32 to f16 rounded %s", rnd)
 	}
 	var r ll.Val
 	switch {
@@ -248,27 +240,7 @@ func (e *emitter) directedToHalf(in *ir.Inst, x ll.Val) ll.Val {
 			return e.Call("<8 x i16>", "llvm.x86.vcvtps2ph.256", p[0], ll.Int("i32", imm))
 		})
 	default:
-		return e.cutToHalf(x, in.Rnd)
+		return e.CutToHalf(x, rnd)
 	}
 	return e.Recast(r, "half")
-}
-
-// cutToHalf rounds to nearest, sees on which side that fell, and takes the neighbour if it is the wrong one.
-func (e *emitter) cutToHalf(x ll.Val, rnd ir.Rnd) ll.Val {
-	h := e.FPTrunc(x, "half")
-	back := e.FPExt(h, "float")
-	b := e.Bits(h)
-	up, down := e.FCmp("ogt", back, x), e.FCmp("olt", back, x)
-	neg := e.ICmp("slt", b, b.Int(0))
-	one := func(c ll.Val) ll.Val { return e.ZExt(c, "i16") }
-	switch rnd {
-	case ir.RZ: // away from zero: one place less
-		away := e.Select(neg, down, up)
-		b = e.Sub(b, one(away))
-	case ir.RM:
-		b = e.Select(neg, e.Add(b, one(up)), e.Sub(b, one(up)))
-	case ir.RP:
-		b = e.Select(neg, e.Sub(b, one(down)), e.Add(b, one(down)))
-	}
-	return e.Recast(b, typ(ir.F16))
 }

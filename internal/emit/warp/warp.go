@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -119,10 +120,7 @@ func (e *emitter) reduxFloat(in *ir.Inst, members ll.Val) ll.Val {
 	if in.Args[0].Type != ir.F32 || in.AtomOp != ir.AtomFMin && in.AtomOp != ir.AtomFMax {
 		e.unsupported("redux of %s", in.Args[0].Type)
 	}
-	fake := &ir.Inst{Op: ir.FMin, Attr: ir.Attr{NaN: in.NaN}}
-	if in.AtomOp == ir.AtomFMax {
-		fake.Op = ir.FMax
-	}
+	kind := float.MinMax{Max: in.AtomOp == ir.AtomFMax, NaN: in.NaN}
 	x := e.vector(in.Args[0])
 	// Lanes that do not take part repeat the first that does.
 	first := e.Call("i32", "llvm.cttz.i32", e.number(members), ll.Int("i1", 0))
@@ -131,7 +129,7 @@ func (e *emitter) reduxFloat(in *ir.Inst, members ll.Val) ll.Val {
 	x = e.Select(members, x, e.splat(v))
 	for n := e.w / 2; n >= 1; n /= 2 {
 		y := e.Shuffle(x, x, rangeInts(0, e.w, func(l int) int { return l ^ n }))
-		x = e.minMax(fake, x, y, ir.F32)
+		x = e.MinMax(kind, x, y, ir.F32)
 	}
 	x = e.canonical(x, ir.F32, e.w)
 	return e.Extract(x, 0)

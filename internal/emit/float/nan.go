@@ -1,4 +1,4 @@
-package emit
+package float
 
 import "kudzu/internal/ir"
 

@@ -1,5 +1,6 @@
-// Package emit is what the emitters (emit/warp for CPUs, emit/simt for GPUs) say alike of IR in LLVM's words.
-package emit
+// Package float is what operations on floats mean, in LLVM's words: formats, NaNs, what subnormals are flushed by, saturation, rounding,
+// conversions. It is written once for both emitters: emit/warp gives it vectors of lanes, emit/simt one thread's values.
+package float
 
 import (
 	"kudzu/internal/ir"

@@ -1,4 +1,4 @@
-package emit
+package float
 
 import (
 	"kudzu/internal/ir"
@@ -8,11 +8,8 @@ import (
 // Orders are the comparisons that are not the same with their operands swapped, as comparisons of signed integers.
 var Orders = map[ir.Cmp]ll.Pred{ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LTU: "slt", ir.LEU: "sle", ir.GTU: "sgt", ir.GEU: "sge"}
 
-// IntPreds name the comparisons of integers.
-var IntPreds = map[ir.Cmp]ll.Pred{ir.EQ: "eq", ir.NE: "ne", ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
-
-// FloatPreds name the comparisons of floats. Ordered comparisons are false for a NaN, but PTX's plain ne is ordered too.
-var FloatPreds = map[ir.Cmp]ll.Pred{ir.EQ: "oeq", ir.NE: "one", ir.LT: "olt", ir.LE: "ole", ir.GT: "ogt", ir.GE: "oge",
+// Preds name the comparisons of floats. Ordered comparisons are false for a NaN, but PTX's plain ne is ordered too.
+var Preds = map[ir.Cmp]ll.Pred{ir.EQ: "oeq", ir.NE: "one", ir.LT: "olt", ir.LE: "ole", ir.GT: "ogt", ir.GE: "oge",
 	ir.EQU: "ueq", ir.NEU: "une", ir.LTU: "ult", ir.LEU: "ule", ir.GTU: "ugt", ir.GEU: "uge", ir.NUM: "ord", ir.NAN: "uno"}
 
 // Apart gives the operand of a comparison of numbers that has to be kept apart from the same value elsewhere, on a target that has

@@ -1,0 +1,110 @@
+package float
+
+import (
+	"kudzu/internal/ir"
+	"kudzu/internal/ll"
+)
+
+// MinMax is a minimum or a maximum: a NaN gives the other operand, or NaN where asked; -0 is less than +0. With XorSign it is of the
+// magnitudes, with the product's sign.
+type MinMax struct {
+	Max, NaN, XorSign bool
+}
+
+// MinMaxOf is what an operation asks for.
+func MinMaxOf(in *ir.Inst) MinMax {
+	return MinMax{Max: in.Op == ir.FMax, NaN: in.NaN, XorSign: in.XorSign}
+}
+
+// MinMaxBits compares the bits as numbers of sign and magnitude, in which -0 is below +0, for targets whose LLVM has no minimum.
+func (w *Writer) MinMaxBits(m MinMax, x, y ll.Val, t ir.Type) ll.Val {
+	f := Formats[t]
+	a, b := w.Bits(x), w.Bits(y)
+	mag := func(v ll.Val) ll.Val { return w.And(v, v.Int(int64(f.Sign-1))) }
+	isNaN := func(v ll.Val) ll.Val { return w.ICmp("ugt", mag(v), v.Int(int64(f.Inf))) }
+	an, bn := isNaN(a), isNaN(b)
+	var sign ll.Val
+	if m.XorSign {
+		xs := w.Xor(a, b)
+		sign = w.And(xs, xs.Int(int64(f.Sign)))
+		a, b = mag(a), mag(b)
+	}
+	key := func(v ll.Val) ll.Val { return w.ordered(v, f) }
+	cmp := ll.Pred("slt")
+	if m.Max {
+		cmp = "sgt"
+	}
+	r := w.Select(w.ICmp(cmp, key(a), key(b)), a, b)
+	if !m.NaN {
+		r = w.Select(an, b, w.Select(bn, a, r)) // of two NaNs the second
+	}
+	if m.XorSign {
+		r = w.Or(mag(r), sign)
+	}
+	switch { // a NaN has no other's sign
+	case m.NaN:
+		r = w.Select(w.Or(an, bn), r.Int(int64(f.NaN)), r)
+	case t == ir.F64:
+		r = w.Select(w.And(an, bn), w.Or(r, r.Int(1<<51)), r)
+	default:
+		r = w.Select(w.And(an, bn), r.Int(int64(f.NaN)), r)
+	}
+	return w.Bitcast(r, x.T)
+}
+
+// ordered turns the order of the negative numbers over, so that bits compare as integers; it turns itself back.
+func (w *Writer) ordered(b ll.Val, f Format) ll.Val {
+	s := w.AShr(b, b.Int(int64(f.Bits-1)))
+	return w.Xor(b, w.And(s, b.Int(int64(f.Sign-1))))
+}
+
+// MinMax is by LLVM's minimum and maximum, for targets that have instructions for them.
+func (w *Writer) MinMax(m MinMax, x, y ll.Val, t ir.Type) ll.Val {
+	var sign ll.Val
+	f := Formats[t]
+	if m.XorSign {
+		xb := w.Xor(w.Bits(x), w.Bits(y))
+		sign = w.And(xb, xb.Int(int64(f.Sign)))
+		x, y = w.Intr("fabs", x), w.Intr("fabs", y)
+	}
+	if !m.NaN {
+		xn, yn := w.FCmp("uno", x, x), w.FCmp("uno", y, y)
+		number := w.Select(xn, y, x)
+		if t == ir.F64 {
+			x = number // of two NaNs the second's payload; the others have one NaN
+		}
+		x, y = number, w.Select(yn, x, y)
+	}
+	name := "minimum"
+	if m.Max {
+		name = "maximum"
+	}
+	var r ll.Val
+	if t == ir.F16 && !w.Target.Half {
+		r = w.minMaxHalf(m, x, y)
+	} else {
+		r = w.Intr(name, x, y)
+	}
+	if m.XorSign {
+		b := w.Bits(r)
+		r = w.Bitcast(w.Or(w.And(b, b.Int(int64(f.Sign-1))), sign), r.T)
+	}
+	return r
+}
+
+// minMaxHalf compares halves as integers: without instructions for them LLVM 19 goes through them one by one, and loses the NaN
+// beside a -0. Through f32 it is the same, because that is narrowed again.
+func (w *Writer) minMaxHalf(m MinMax, x, y ll.Val) ll.Val {
+	f := Formats[ir.F16]
+	xb, yb := w.Bits(x), w.Bits(y)
+	name := "smin"
+	if m.Max {
+		name = "smax"
+	}
+	r := w.ordered(w.Intr(name, w.ordered(xb, f), w.ordered(yb, f)), f)
+	if m.NaN {
+		nan := func(b ll.Val) ll.Val { return w.ICmp("ugt", w.And(b, b.Int(int64(f.Sign-1))), b.Int(int64(f.Inf))) }
+		r = w.Select(w.Or(nan(xb), nan(yb)), r.Int(int64(f.NaN)), r)
+	}
+	return w.Bitcast(r, x.T)
+}
