@@ -26,7 +26,7 @@ func blockStrideBarriers(st *state) error {
 		return nil
 	}
 	for _, l := range a.li.Loops {
-		t := &turn{a: a, f: f, l: l}
+		t := newTurn(a, l)
 		if t.fits() && (t.jumps() || st.always("block_stride_barriers")) && t.reached() {
 			t.apply()
 		}
@@ -74,8 +74,13 @@ type turn struct {
 	a      *shapeAnalysis
 	f      *ir.Func
 	l      *ir.Loop
+	ind    *analysis.Induction
 	leaps  []leap      // contiguous loads that leap over what other warps and blocks load
 	guards []*ir.Block // whose jumps around the loop must go: every warp comes to the barrier
+}
+
+func newTurn(a *shapeAnalysis, l *ir.Loop) *turn {
+	return &turn{a: a, f: a.f, l: l, ind: analysis.NewInduction(l)}
 }
 
 // leap is a load of which an iteration of all warps is so many contiguous bytes.
@@ -125,70 +130,19 @@ func harmless(in *ir.Inst) bool {
 	return in.Op.Row().Effects == 0 && !in.Op.IsTerm()
 }
 
-// step is by how much a value grows in one iteration: a constant, or something known only at run time.
+// step is by how much an address grows in an iteration: a constant, or something known only at run time.
 type step struct {
 	c       int64
 	unknown bool // the same in every iteration, not zero as far as one knows
 	bad     bool // no such thing
 }
 
-func (x step) add(y step) step {
-	return step{x.c + y.c, x.unknown || y.unknown, x.bad || y.bad}
-}
-
-func (t *turn) step(v *ir.Value, depth int) step {
-	d := v.Def
-	if v.Const || d == nil || !t.l.Contains(d.Block) {
-		return step{}
+func (t *turn) step(v *ir.Value) step {
+	s, ok := t.ind.Stride(v)
+	for _, x := range s.Terms {
+		ok = ok && t.a.fact(x.V).kind >= ir.WarpUniform
 	}
-	if depth > 16 {
-		return step{bad: true}
-	}
-	switch d.Op {
-	case ir.Phi:
-		if d.Block != t.l.Header {
-			break
-		}
-		for i, from := range d.Targets {
-			if from != t.l.Latches[0] {
-				continue
-			}
-			n := d.Args[i].Def
-			if n == nil || n.Op != ir.Add {
-				break
-			}
-			by := n.Args[1]
-			if n.Args[0] != v {
-				by = n.Args[0]
-				if n.Args[1] != v {
-					break
-				}
-			}
-			switch {
-			case by.Const:
-				return step{c: by.Int()}
-			case by.Def == nil || !t.l.Contains(by.Def.Block):
-				return step{unknown: t.a.fact(by).kind >= ir.WarpUniform, bad: t.a.fact(by).kind < ir.WarpUniform}
-			}
-		}
-	case ir.Add:
-		return t.step(d.Args[0], depth+1).add(t.step(d.Args[1], depth+1))
-	case ir.Shl:
-		if c := d.Args[1]; c.Const && c.Bits < 32 {
-			s := t.step(d.Args[0], depth+1)
-			s.c <<= c.Bits
-			return s
-		}
-	case ir.Mul:
-		if c := d.Args[1]; c.Const {
-			s := t.step(d.Args[0], depth+1)
-			s.c *= c.Int()
-			return s
-		}
-	case ir.SExt, ir.ZExt, ir.Trunc, ir.Copy:
-		return t.step(d.Args[0], depth+1)
-	}
-	return step{bad: true}
+	return step{int64(s.C), len(s.Terms) > 0, !ok}
 }
 
 // jumps reports that some access to global memory is contiguous and leaps over what the other warps access, and
@@ -207,7 +161,7 @@ func (t *turn) jumps() bool {
 			for _, v := range vals {
 				size += int64(v.Type.Bits()+7) / 8
 			}
-			s := t.step(in.Args[0], 0)
+			s := t.step(in.Args[0])
 			f := t.a.fact(in.Args[0])
 			side := (f.kind == ir.Affine || f.guess) && f.pat.seg == 0 && f.pat.s == size
 			switch {
@@ -296,18 +250,19 @@ func (t *turn) prefetch(in *ir.Inst, rounds int64) {
 	beforeTerm(latch, p)
 }
 
-// next is v as it will be in the next iteration, computed at the end of this one. step has seen how v is made.
+// next is v as it will be in the next iteration, computed at the end of this one: induction variables go on, and sums and products of them
+// are computed again.
 func (t *turn) next(v *ir.Value, done map[*ir.Value]*ir.Value) *ir.Value {
 	d := v.Def
 	if v.Const || d == nil || !t.l.Contains(d.Block) {
 		return v
 	}
-	if d.Op == ir.Phi {
-		for i, from := range d.Targets {
-			if from == t.l.Latches[0] {
-				return d.Args[i]
-			}
-		}
+	if t.ind.Var(d) != nil {
+		_, next := analysis.Carried(t.l, d)
+		return next
+	}
+	if _, _, linear := analysis.Coefficients(d); !linear && d.Op != ir.SExt && d.Op != ir.ZExt {
+		return v
 	}
 	if n := done[v]; n != nil {
 		return n

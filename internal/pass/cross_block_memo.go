@@ -319,11 +319,8 @@ func (k *keeper) same(in *ir.Inst) bool {
 	case ir.Param, ir.VarAddr:
 		return true
 	case ir.SReg:
-		switch in.Sreg {
-		case ir.TidX, ir.TidY, ir.TidZ, ir.LaneID, ir.WarpID, ir.CtaidY, ir.CtaidZ, ir.NctaidX, ir.NctaidY, ir.NctaidZ, ir.NtidX, ir.NtidY, ir.NtidZ:
-			return true
-		}
-		return false
+		by, ok := analysis.BlockStep(in.Sreg)
+		return ok && by == 0
 	case ir.Phi:
 		if !k.sameWay(in.Block) {
 			return false

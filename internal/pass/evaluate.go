@@ -1,10 +1,14 @@
 package pass
 
 import (
+	"math"
 	"math/bits"
 
 	"kudzu/internal/ir"
 )
+
+// lowBits are the bits that numbers of an integer type have.
+func lowBits(t ir.Type) uint64 { return math.MaxUint64 >> (64 - t.Bits()) }
 
 // evaluate computes an integer operation on constants of at most 64 bits; false where LLVM shall do it.
 func evaluate(in *ir.Inst, t ir.Type) (uint64, bool) {

@@ -73,14 +73,15 @@ func (p pattern) widen(seg int) pattern {
 	return p
 }
 
-func (p pattern) add(q pattern, sign int64) pattern {
+// add is p + k × q.
+func (p pattern) add(q pattern, k int64) pattern {
 	if p.tab == "" && q.tab == "" {
 		x, y := p.widen(q.seg), q.widen(p.seg)
 		if x.seg == y.seg {
-			return pattern{s: x.s + sign*y.s, seg: x.seg, ss: x.ss + sign*y.ss}
+			return pattern{s: x.s + k*y.s, seg: x.seg, ss: x.ss + k*y.ss}
 		}
 	}
-	return tabled(func(l int) int64 { return p.at(l) + sign*q.at(l) })
+	return tabled(func(l int) int64 { return p.at(l) + k*q.at(l) })
 }
 
 func (p pattern) scale(k int64) pattern {

@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // preferScalar reports a kernel that is faster as scalar code, thread by thread: one that does little but atomics at data-dependent
 // addresses, or one in whose loops each lane walks contiguous memory of its own, with a data-dependent trip count.
@@ -37,7 +40,7 @@ func preferScalar(st *state) bool {
 	walks := false
 	for _, l := range a.li.Loops {
 		if innermost(a.li, l) {
-			w := &walk{a: a, l: l}
+			w := &walk{a: a, l: l, ind: analysis.NewInduction(l)}
 			if !w.alone() {
 				return false
 			}
@@ -83,8 +86,9 @@ func innermost(li *ir.LoopInfo, l *ir.Loop) bool {
 
 // walk is a loop that may be one lane's own affair.
 type walk struct {
-	a *shapeAnalysis
-	l *ir.Loop
+	a   *shapeAnalysis
+	l   *ir.Loop
+	ind *analysis.Induction
 }
 
 // line is how far a step may go and still be in the line of the step before, mostly.
@@ -110,7 +114,8 @@ func (w *walk) alone() bool {
 					return false
 				}
 				loads++
-				if step, ok := w.step(in.Args[0], 0); ok && step != 0 && step >= -line && step <= line {
+				stride, same := w.ind.Stride(in.Args[0])
+				if step, ok := stride.Constant(); same && ok && step != 0 && step >= -line && step <= line {
 					ordered++
 				}
 				continue
@@ -132,63 +137,4 @@ func counts(in *ir.Inst) bool {
 		return in.Args[1].Const || in.Results[0].Type == ir.I64
 	}
 	return false
-}
-
-// step is by how much a value grows in one iteration, if that is a number known now.
-func (w *walk) step(v *ir.Value, depth int) (int64, bool) {
-	d := v.Def
-	if v.Const || d == nil || !w.l.Contains(d.Block) {
-		return 0, true
-	}
-	if depth > 8 {
-		return 0, false
-	}
-	switch d.Op {
-	case ir.Phi:
-		if d.Block != w.l.Header {
-			return 0, false
-		}
-		for i, from := range d.Targets {
-			if w.l.Contains(from) {
-				n, ok := w.grown(d.Args[i], v, depth+1)
-				return n, ok
-			}
-		}
-	case ir.Add:
-		x, okx := w.step(d.Args[0], depth+1)
-		y, oky := w.step(d.Args[1], depth+1)
-		return x + y, okx && oky
-	case ir.SExt, ir.ZExt:
-		return w.step(d.Args[0], depth+1)
-	case ir.Shl, ir.Mul:
-		x, ok := w.step(d.Args[0], depth+1)
-		c := d.Args[1]
-		if !c.Const || c.Int() < 0 || c.Int() > line {
-			return 0, false
-		}
-		if d.Op == ir.Shl {
-			return x << (c.Int() & 31), ok
-		}
-		return x * c.Int(), ok
-	}
-	return 0, false
-}
-
-// grown is how much v is above from, a chain of constant sums away.
-func (w *walk) grown(v, from *ir.Value, depth int) (int64, bool) {
-	if v == from {
-		return 0, true
-	}
-	d := v.Def
-	if d == nil || depth > 8 {
-		return 0, false
-	}
-	switch {
-	case d.Op == ir.Copy:
-		return w.grown(d.Args[0], from, depth+1)
-	case d.Op == ir.Add && d.Args[1].Const:
-		n, ok := w.grown(d.Args[0], from, depth+1)
-		return n + d.Args[1].Int(), ok
-	}
-	return 0, false
 }

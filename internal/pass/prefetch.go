@@ -1,6 +1,11 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"slices"
+
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 const (
 	rowSpan  = 512 // bytes that a warp may read at a time for its next block's to be asked for
@@ -104,11 +109,12 @@ func (p *nextBlock) ahead(in *ir.Inst, size int64) int64 {
 	if in.Op != ir.Store || len(l.Latches) != 1 { // what is read in order the processor sees coming
 		return 0
 	}
-	s := (&turn{a: p.a, f: p.f, l: l}).step(in.Args[0], 0)
-	if s.bad || s.unknown || s.c < 32*size || s.c > page {
+	stride, same := analysis.NewInduction(l).Stride(in.Args[0])
+	c, ok := stride.Constant()
+	if !same || !ok || c < 32*size || c > page {
 		return 0
 	}
-	return (streamAhead + s.c - 1) / s.c * s.c
+	return (streamAhead + c - 1) / c * c
 }
 
 // ask puts a prefetch before in, unless what it asks for was asked for already.
@@ -194,24 +200,18 @@ func (p *nextBlock) moves(v *ir.Value, depth int) *ir.Value {
 	if d == nil || depth > 24 || v.Type.IsFloat() || v.Type == ir.I1 || v.Type.Bits() > 64 {
 		return nil
 	}
+	if k, _, ok := analysis.Coefficients(d); ok {
+		return p.linearMoves(d, k, depth)
+	}
 	switch d.Op {
 	case ir.Param:
 		return ir.ConstInt(v.Type, 0)
 	case ir.SReg:
-		return sregMoves(d)
-	case ir.Add, ir.Sub:
-		return p.sumMoves(d, depth)
+		if by, ok := analysis.BlockStep(d.Sreg); ok {
+			return ir.ConstInt(v.Type, uint64(by))
+		}
 	case ir.Mul:
 		return p.productMoves(d, depth)
-	case ir.Shl:
-		x := p.moves(d.Args[0], depth+1)
-		if x == nil || !d.Args[1].Const || isZero(x) {
-			return x
-		}
-		if x.Const {
-			return ir.ConstInt(v.Type, x.Bits<<(d.Args[1].Bits&63))
-		}
-		return p.emit(ir.Shl, v.Type, x, d.Args[1])
 	case ir.SExt, ir.ZExt:
 		x := p.moves(d.Args[0], depth+1)
 		if x == nil {
@@ -225,7 +225,7 @@ func (p *nextBlock) moves(v *ir.Value, depth int) *ir.Value {
 		return p.phiMoves(d, depth)
 	case ir.Select:
 		return p.moves(d.Args[1], depth+1)
-	case ir.And, ir.Or, ir.ShrU, ir.ShrS, ir.Not, ir.Xor, ir.MulHiU, ir.Load:
+	case ir.And, ir.Or, ir.ShrU, ir.ShrS, ir.Shl, ir.Xor, ir.MulHiU, ir.Load:
 		for _, x := range d.Args {
 			if m := p.moves(x, depth+1); m == nil || !isZero(m) {
 				return nil
@@ -236,28 +236,41 @@ func (p *nextBlock) moves(v *ir.Value, depth int) *ir.Value {
 	return nil
 }
 
-// sregMoves: of the special registers of blocks in a row only the block's own number differs.
-func sregMoves(d *ir.Inst) *ir.Value {
-	switch d.Sreg {
-	case ir.CtaidX:
-		return ir.ConstInt(d.Results[0].Type, 1)
-	case ir.TidX, ir.TidY, ir.TidZ, ir.LaneID, ir.WarpID, ir.CtaidY, ir.CtaidZ, ir.NctaidX, ir.NctaidY, ir.NctaidZ:
-		return ir.ConstInt(d.Results[0].Type, 0)
+// linearMoves is the move of a linear operation: the sum of its operands', each with its factor.
+func (p *nextBlock) linearMoves(d *ir.Inst, k [2]int64, depth int) *ir.Value {
+	t, sum := d.Results[0].Type, uint64(0)
+	var by [2]*ir.Value
+	some := 0 // moves that are not known now
+	for i, a := range d.Args {
+		if k[i] == 0 {
+			continue
+		}
+		if by[i] = p.moves(a, depth+1); by[i] == nil {
+			return nil
+		}
+		if by[i].Const {
+			sum += uint64(k[i] * by[i].Int())
+		} else {
+			some++
+		}
 	}
-	return nil
-}
-
-func (p *nextBlock) sumMoves(d *ir.Inst, depth int) *ir.Value {
-	x, y := p.moves(d.Args[0], depth+1), p.moves(d.Args[1], depth+1)
 	switch {
-	case x == nil || y == nil:
-		return nil
-	case d.Op == ir.Sub && isZero(y):
-		return x
-	case d.Op == ir.Add && x.Const && y.Const:
-		return ir.ConstInt(x.Type, x.Bits+y.Bits)
+	case some == 0:
+		return ir.ConstInt(t, sum)
+	case d.Op == ir.Shl:
+		return p.emit(ir.Shl, t, by[0], d.Args[1])
+	case d.Op == ir.Mul && k[0] != 0:
+		return p.put(ir.Mul, by[0], d.Args[1])
+	case d.Op == ir.Mul:
+		return p.put(ir.Mul, by[1], d.Args[0])
+	case d.Op == ir.Add:
+		return p.put(ir.Add, by[0], by[1])
+	case d.Op == ir.Sub && isZero(by[1]):
+		return by[0]
+	case d.Op == ir.Not: // -1 - x
+		return p.emit(ir.Neg, t, by[0])
 	}
-	return p.put(d.Op, x, y)
+	return p.emit(d.Op, t, slices.DeleteFunc(by[:], func(v *ir.Value) bool { return v == nil })...)
 }
 
 // productMoves: a factor that all blocks share scales the other's move.

@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // reroll takes back what the compiler of the PTX did to loops whose number of iterations only the data know: a loop for the
 // iterations left over (n & (u-1)) followed by one that does u iterations at a time. After it such a pair is one loop of n iterations in
@@ -10,8 +13,8 @@ import "kudzu/internal/ir"
 // sparse matrix product with a row a thread takes 22.9 ms of a core with the pair, 19.4 with one loop (and four copies of the thread's code, which
 // give each of them its own history of branches; with one copy of it 23.5).
 //
-// What must hold is proved: the second loop's body is u times the first's (terms.go), it begins where the first ended (linear
-// forms), and together they have n iterations. What is left to a test at run time is that there is an iteration at all.
+// What must hold is proved: the second loop's body is u times the first's (reroll_proof.go), it begins where the first ended (linear
+// forms), and together they have n rounds. What is left to a test at run time is that there is a round at all.
 func reroll(st *state) error {
 	if st.m.Width != 1 || st.never("reroll") {
 		return nil
@@ -41,6 +44,7 @@ func reroll(st *state) error {
 
 // oneLoop is a loop of one block, but for one that only jumps back.
 type oneLoop struct {
+	ind       *analysis.Induction
 	h, latch  *ir.Block
 	pre, exit *ir.Block
 }
@@ -51,7 +55,7 @@ func oneBlock(l *ir.Loop) *oneLoop {
 	if len(l.Latches) != 1 || len(l.Exits) != 1 || t.Op != ir.CondBr || len(h.Preds) != 2 {
 		return nil
 	}
-	o := &oneLoop{h: h, latch: l.Latches[0], exit: l.Exits[0], pre: h.Preds[0]}
+	o := &oneLoop{ind: analysis.NewInduction(l), h: h, latch: l.Latches[0], exit: l.Exits[0], pre: h.Preds[0]}
 	if l.Contains(o.pre) {
 		o.pre = h.Preds[1]
 	}
@@ -71,25 +75,14 @@ func oneBlock(l *ir.Loop) *oneLoop {
 }
 
 // ways are the first value of a phi of the loop and the one for the next iteration.
-func (o *oneLoop) ways(phi *ir.Inst) (init, next *ir.Value) {
-	for i, from := range phi.Targets {
-		if from == o.latch {
-			next = phi.Args[i]
-		} else {
-			init = phi.Args[i]
-		}
-	}
-	return init, next
-}
+func (o *oneLoop) ways(phi *ir.Inst) (init, next *ir.Value) { return analysis.Carried(o.ind.Loop, phi) }
 
 // step is by how much a phi grows in an iteration, if it is a counter.
 func (o *oneLoop) step(phi *ir.Inst) (int64, bool) {
-	_, next := o.ways(phi)
-	d := next.Def
-	if d == nil || d.Op != ir.Add || d.Args[0] != phi.Results[0] || !d.Args[1].Const {
-		return 0, false
+	if v := o.ind.Var(phi); v != nil {
+		return v.Step.Constant()
 	}
-	return d.Args[1].Int(), true
+	return 0, false
 }
 
 // pair is the two loops and what stands around them:
@@ -100,6 +93,7 @@ type pair struct {
 	a, b         *oneLoop
 	q, j, x      *ir.Block
 	n, rem       *ir.Value
+	forms        analysis.Forms
 	lo, hi       *ir.Value // n = hi - lo; nil where n is not a difference
 	u            int64
 	part         map[*ir.Block]bool
@@ -112,6 +106,7 @@ type pair struct {
 // findPair matches the graph.
 func findPair(f *ir.Func, li *ir.LoopInfo, a *oneLoop) *pair {
 	r := &pair{f: f, a: a, j: a.exit, part: map[*ir.Block]bool{a.h: true, a.latch: true, a.exit: true}}
+	r.forms.Look = r.look
 	r.q = through(a.pre, r.part)
 	for _, in := range r.j.Insts[:len(r.j.Insts)-1] {
 		if in.Op.Row().Effects != 0 {
@@ -181,46 +176,19 @@ func (r *pair) proved() bool {
 
 // rounds reports that the first loop has n & (u-1) rounds and the second does the rest of n.
 func (r *pair) rounds() bool {
-	rem, n := r.lin(r.rem, 0), r.lin(r.n, 0)
+	rem, n := r.lin(r.rem), r.lin(r.n)
 	ta, ok := r.span(r.a, 1)
-	if !ok || !ta.equal(rem) {
+	if !ok || !ta.Equal(rem) {
 		return false
 	}
 	tb, ok := r.span(r.b, r.u)
-	return ok && tb.equal(n.plus(rem, -1))
+	return ok && tb.Equal(n.Plus(rem, -1))
 }
 
 // span is the number of single iterations of a loop that ends when a counter of ±by per iteration hits a number.
-func (r *pair) span(o *oneLoop, by int64) (linear, bool) {
-	t := o.h.Term()
-	c := t.Args[0].Def
-	if c == nil || c.Op != ir.ICmp || c.Args[0].Type != r.n.Type {
-		return linear{}, false
-	}
-	if leaves := t.Targets[0] == o.exit; !(leaves && c.Cmp == ir.EQ || !leaves && c.Cmp == ir.NE) {
-		return linear{}, false
-	}
-	x, until, off := c.Args[0], c.Args[1], int64(0)
-	if until.Def != nil && until.Def.Block == o.h {
-		return linear{}, false
-	}
-	if d := x.Def; d != nil && d.Block == o.h && d.Op == ir.Add && d.Args[1].Const {
-		x, off = d.Args[0], d.Args[1].Int()
-	}
-	if x.Def == nil || x.Def.Op != ir.Phi || x.Def.Block != o.h {
-		return linear{}, false
-	}
-	step, ok := o.step(x.Def)
-	if !ok || step != by && step != -by {
-		return linear{}, false
-	}
-	init, _ := o.ways(x.Def)
-	s := r.lin(until, 0).plus(r.lin(init, 0), -1)
-	s.c += uint64(step - off)
-	if step < 0 {
-		s = linear{bits: s.bits}.plus(s, -1)
-	}
-	return s, true
+func (r *pair) span(o *oneLoop, by int64) (analysis.Linear, bool) {
+	s, step, ok := o.ind.Trips(o.h.Term(), &r.forms)
+	return s, ok && s.Bits == r.n.Type.Bits() && (step == by || step == -by)
 }
 
 // short reports that the second loop is left out exactly if n < u, n being no 0.
@@ -245,19 +213,18 @@ func (r *pair) short() bool {
 			return false
 		}
 	}
-	n, x, k := r.lin(r.n, 0), r.lin(c.Args[0], 0), c.Args[1].Int()
-	minus := linear{bits: n.bits}.plus(n, -1)
-	less := n.plus(linear{bits: n.bits}, 1)
-	less.c--
+	n, x, k := r.lin(r.n), r.lin(c.Args[0]), c.Args[1].Int()
+	minus := analysis.Linear{Bits: n.Bits}.Plus(n, -1)
+	less := n.Plus(analysis.Linear{C: 1}, -1)
 	switch cmp {
 	case ir.LO:
-		return x.equal(n) && k == r.u || x.equal(less) && k == r.u-1
+		return x.Equal(n) && k == r.u || x.Equal(less) && k == r.u-1
 	case ir.LS:
-		return x.equal(n) && k == r.u-1 || x.equal(less) && k == r.u-2
+		return x.Equal(n) && k == r.u-1 || x.Equal(less) && k == r.u-2
 	case ir.HI:
-		return x.equal(minus) && k == -r.u
+		return x.Equal(minus) && k == -r.u
 	case ir.HS:
-		return x.equal(minus) && k == 1-r.u
+		return x.Equal(minus) && k == 1-r.u
 	}
 	return false
 }
@@ -282,8 +249,8 @@ func (r *pair) twins() bool {
 				continue
 			}
 			first, _ := r.a.ways(pa)
-			if d := r.lin(init, 0).plus(r.after(first, s), -1); len(d.t) == 0 {
-				r.twin[pb], r.ahead[pb] = pa, d.c
+			if d := r.lin(init).Plus(r.after(first, s), -1); len(d.Terms) == 0 {
+				r.twin[pb], r.ahead[pb] = pa, d.C
 				break
 			}
 		}

@@ -304,32 +304,17 @@ func shiftCount(in *ir.Inst) (c int64, ok bool) {
 
 // linearPattern is the pattern of sums, and of products with constants: they map affine values to affine values.
 func linearPattern(in *ir.Inst, x, y fact) (p pattern, ok, exact bool) {
-	switch in.Op {
-	case ir.Add:
-		if x.known() && y.known() {
-			return x.pat.add(y.pat, 1), true, !x.guess && !y.guess
+	k, _, ok := analysis.Coefficients(in)
+	exact = true
+	for i, f := range []fact{x, y} {
+		if k[i] == 0 {
+			continue
 		}
-	case ir.Sub:
-		if x.known() && y.known() {
-			return x.pat.add(y.pat, -1), true, !x.guess && !y.guess
-		}
-	case ir.Mul:
-		if x.known() && in.Args[1].Const {
-			return x.pat.scale(in.Args[1].Int()), true, !x.guess
-		}
-		if y.known() && in.Args[0].Const {
-			return y.pat.scale(in.Args[0].Int()), true, !y.guess
-		}
-	case ir.Shl:
-		if c, ok := shiftCount(in); ok && x.known() && c < 62 {
-			return x.pat.scale(1 << c), true, !x.guess
-		}
-	case ir.Neg:
-		return x.pat.scale(-1), x.known(), !x.guess
-	case ir.Not: // -1 - x
-		return x.pat.scale(-1), x.known() && in.Results[0].Type.Bits() > 1, !x.guess
+		ok = ok && f.known()
+		exact = exact && !f.guess
+		p = p.add(f.pat, k[i])
 	}
-	return pattern{}, false, false
+	return p, ok, exact
 }
 
 // orPattern: disjoint bits add, one side a multiple of what the other side stays below.
@@ -507,28 +492,15 @@ func (a *shapeAnalysis) segments(in *ir.Inst, r *fact, x, y fact) {
 	}
 	px, okx := plain(x, seg)
 	py, oky := plain(y, seg)
+	if k, _, ok := analysis.Coefficients(in); ok {
+		set(k[0]*px+k[1]*py, (okx || k[0] == 0) && (oky || k[1] == 0))
+		return
+	}
 	switch in.Op {
-	case ir.Add:
-		set(px+py, okx && oky)
-	case ir.Sub:
-		set(px-py, okx && oky)
-	case ir.Mul:
-		switch {
-		case okx && oky && px == 0 && py == 0:
-			set(0, true)
-		case okx && in.Args[1].Const:
-			set(px*in.Args[1].Int(), true)
-		}
-	case ir.Shl:
-		if okx && in.Args[1].Const && in.Args[1].Bits < 62 {
-			set(px<<in.Args[1].Bits, true)
-		} else {
-			set(0, okx && oky && px == 0 && py == 0)
-		}
 	case ir.SExt, ir.ZExt:
 		// A wrap inside a segment is as unlikely as for a whole warp and treated alike: addresses may rely on it.
 		set(px, okx && in.Args[0].Type.Bits() >= 32 && px > -1<<26 && px < 1<<26)
-	case ir.Trunc, ir.Bitcast, ir.Copy:
+	case ir.Bitcast:
 		set(px, okx)
 	default:
 		if len(in.Args) == 2 {

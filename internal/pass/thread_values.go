@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // threadValues are numbers that depend on nothing but the thread's index in a block of known shape, thread by thread.
 type threadValues struct {
@@ -99,7 +102,7 @@ func (t *threadValues) compute(v *ir.Value, depth int) []uint64 {
 		if !ok {
 			return nil
 		}
-		r[i] = got & linear{bits: v.Type.Bits()}.mask()
+		r[i] = got & lowBits(v.Type)
 	}
 	return r
 }
@@ -173,16 +176,15 @@ func (p *pacer) roundsOf(loop *ir.Loop) []*threadValues {
 	for i := range first {
 		t := newThreadValues(p.st)
 		for _, phi := range loop.Header.Insts[:numPhis(loop.Header)] {
-			var v []uint64
-			for k, from := range phi.Targets {
-				switch {
-				case from != loop.Latches[0] && i == 0:
-					v = p.at.of(phi.Args[k], 0)
-				case from == loop.Latches[0] && i > 0:
-					v = all[i-1].of(phi.Args[k], 0)
-				}
+			start, next := analysis.Carried(loop, phi)
+			switch {
+			case i == 0 && start != nil:
+				t.memo[phi.Results[0]] = p.at.of(start, 0)
+			case i > 0 && next != nil:
+				t.memo[phi.Results[0]] = all[i-1].of(next, 0)
+			default:
+				t.memo[phi.Results[0]] = nil
 			}
-			t.memo[phi.Results[0]] = v
 		}
 		all = append(all, t)
 	}

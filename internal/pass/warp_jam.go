@@ -1,6 +1,9 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"kudzu/internal/analysis"
+	"kudzu/internal/ir"
+)
 
 // warpJam is unroll-and-jam over the loop of warps: several warps of a block run interleaved in one body. After it Module.Jam
 // says how many: the code is that of so many warps, beginning with one whose number is a multiple of it.
@@ -48,7 +51,7 @@ const ahead, aheadRounds = 4096, 8
 // prefetch asks early for what loops will load that leap over what other blocks load: no prefetcher of a processor follows.
 func (j *jammer) prefetch() {
 	for _, l := range j.a.li.Loops {
-		if t := (&turn{a: j.a, f: j.f, l: l}); t.fits() && t.jumps() {
+		if t := newTurn(j.a, l); t.fits() && t.jumps() {
 			for _, x := range t.leaps {
 				t.prefetch(x.in, max(2, min(ahead/x.round, aheadRounds)))
 			}
@@ -256,33 +259,18 @@ func (j *jammer) sum(in *ir.Inst, args []warpStep, guess bool) warpStep {
 	if t != ir.I32 && t != ir.I64 {
 		return warpStep{}
 	}
-	of := func(c int64) warpStep {
+	// The low half of each warp's own number costs nothing.
+	if k, _, ok := analysis.Coefficients(in); ok && in.Op != ir.Trunc {
+		s := warpStep{known: true}
+		for i := range in.Args {
+			s.c += k[i] * args[i].c
+		}
 		if t == ir.I32 {
-			c = int64(int32(c))
+			s.c = int64(int32(s.c))
 		}
-		return warpStep{c, true}
+		return s
 	}
-	switch in.Op {
-	case ir.Add:
-		return of(args[0].c + args[1].c)
-	case ir.Sub:
-		return of(args[0].c - args[1].c)
-	case ir.Copy:
-		return args[0]
-	case ir.Mul:
-		for i := range 2 {
-			if k := in.Args[1-i]; k.Const {
-				return of(args[i].c * k.Int())
-			}
-		}
-	case ir.Shl:
-		if k := in.Args[1]; k.Const && k.Bits < 32 {
-			return of(args[0].c << k.Bits)
-		}
-	case ir.SExt, ir.ZExt:
-		if in.Args[0].Type != ir.I32 {
-			break
-		}
+	if (in.Op == ir.SExt || in.Op == ir.ZExt) && in.Args[0].Type == ir.I32 {
 		// All warps' values lie between these bounds: if they are near each other, they differ as numbers by what they differ by
 		// modulo 2^32.
 		f := j.a.fact(in.Args[0])

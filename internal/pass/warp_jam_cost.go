@@ -116,7 +116,7 @@ func (j *jammer) wholePays(own int) bool {
 		}
 	}
 	for _, l := range j.a.li.Loops {
-		t := &turn{a: j.a, f: j.f, l: l}
+		t := newTurn(j.a, l)
 		waits = waits || t.fits() && t.jumps()
 		if !hasBar(l) && innermost(j.a.li, l) && 2*j.carried(l)*j.warps > maxJamRegisters {
 			return false

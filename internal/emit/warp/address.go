@@ -1,6 +1,9 @@
 package warp
 
 import (
+	"slices"
+
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -46,58 +49,38 @@ type parts struct {
 
 // takeApart finds the parts of a varying address: sums of uniform values and one widened, scaled 32-bit index.
 func (e *emitter) takeApart(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
-	sp := in.Space
-	p.scale = 1
+	forms := analysis.Forms{Look: func(v *ir.Value) (analysis.Linear, bool) {
+		// Behind a barrier only what the passes kept is there; they keep addresses' parts near.
+		return analysis.Whole(v), uniform(v) || v.Def == nil || e.f.Regions != nil && v.Def.Block != in.Block
+	}}
+	form := forms.Of(v)
+	var index *ir.Value
 	var uniforms []*ir.Value
-	for depth := 0; depth < 16; depth++ {
-		d := v.Def
-		if d == nil || e.f.Regions != nil && d.Block != in.Block {
-			return p, false // behind a barrier only what the passes kept is there; they keep addresses' parts near
+	for _, t := range slices.Backward(form.Terms) {
+		switch {
+		case uniform(t.V) && t.Ext == ir.Invalid && t.K == 1:
+			uniforms = append(uniforms, t.V)
+		// An offset in shared memory is far below 2^31: its widening may as well be signed.
+		case index == nil && t.V.Type == ir.I32 && (t.Ext == ir.SExt || t.Ext == ir.ZExt && in.Space == ir.Shared) && t.K <= 8 && t.K&(t.K-1) == 0:
+			index, p.scale = t.V, int64(t.K)
+		default:
+			return p, false
 		}
-		switch d.Op {
-		case ir.Add:
-			x, y := d.Args[0], d.Args[1]
-			if p.scale != 1 {
-				return p, false
-			}
-			switch {
-			case y.Const:
-				p.off += y.Int()
-				v = x
-			case uniform(y):
-				uniforms = append(uniforms, y)
-				v = x
-			case uniform(x):
-				uniforms = append(uniforms, x)
-				v = y
-			default:
-				return p, false
-			}
-			continue
-		case ir.Shl:
-			if c := d.Args[1]; c.Const && c.Bits <= 3 && p.scale == 1 {
-				p.scale = 1 << c.Bits
-				v = d.Args[0]
-				continue
-			}
-		case ir.SExt, ir.ZExt:
-			// An offset in shared memory is far below 2^31: its widening may as well be signed.
-			if d.Args[0].Type == ir.I32 && (d.Op == ir.SExt || sp == ir.Shared) {
-				p.index = e.vector(d.Args[0])
-				p.base = ll.Int("i64", 0)
-				for i, u := range uniforms {
-					if i == 0 {
-						p.base = e.scalar(u)
-					} else {
-						p.base = e.Add(p.base, e.scalar(u))
-					}
-				}
-				return p, true
-			}
-		}
+	}
+	if index == nil {
 		return p, false
 	}
-	return p, false
+	p.off = int64(form.C)
+	p.index = e.vector(index)
+	p.base = ll.Int("i64", 0)
+	for i, u := range uniforms {
+		if i == 0 {
+			p.base = e.scalar(u)
+		} else {
+			p.base = e.Add(p.base, e.scalar(u))
+		}
+	}
+	return p, true
 }
 
 // pointers is the host address of each lane.
