@@ -180,6 +180,36 @@ func TestVerifyErrors(t *testing.T) {
 	}
 }
 
+// Sets and maps of blocks and values go by their numbers: each has its own, and Verify leaves them as they are.
+func TestVerifyNumbers(t *testing.T) {
+	const kernel = "module \"k\"\nfunc \"k\" kernel {\nb0:\n  %0:i32 = sreg tid.x\n  %1:i32 = add %0, %0\n  br -> b1\nb1:\n  exit\n}\n"
+	for _, c := range []struct {
+		change func(f *Func)
+		want   string
+	}{
+		{func(f *Func) { f.Blocks[1].ID = 0 }, "another block's number"},
+		{func(f *Func) { f.Blocks[0].Insts[1].Results[0].ID = 0 }, "another value's number"},
+		{func(f *Func) {
+			f.nextValue, f.nextBlock = 20, 20
+			f.Blocks[1].ID = 7
+			f.Blocks[0].Insts[1].Results[0].ID = 9
+		}, ""},
+	} {
+		m, err := Read(kernel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(m.Funcs[0])
+		id := m.Funcs[0].Blocks[1].ID
+		if err := Verify(m); (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if m.Funcs[0].Blocks[1].ID != id {
+			t.Error("renumbered")
+		}
+	}
+}
+
 func TestGraph(t *testing.T) {
 	// b1 is a loop header with an inner loop b2; b4 leaves from inside; b5 ends.
 	m, err := Read(`module "k"

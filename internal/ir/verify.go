@@ -73,7 +73,7 @@ func (v *verifier) run() {
 		v.fail(nil, nil, "no blocks")
 		return
 	}
-	f.Renumber()
+	v.numbers()
 	v.pos, v.own = map[*Inst]int{}, map[*Block]bool{}
 	for _, b := range f.Blocks {
 		if v.own[b] {
@@ -99,6 +99,29 @@ func (v *verifier) run() {
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
 			v.inst(b, in)
+		}
+	}
+}
+
+// numbers checks that no two blocks, and no two values, have one number: sets and maps of them go by it.
+func (v *verifier) numbers() {
+	blocks, values := map[int]bool{}, map[int]bool{}
+	for _, p := range v.f.Params {
+		values[p.ID] = true
+	}
+	for _, b := range v.f.Blocks {
+		if blocks[b.ID] || b.ID >= v.f.nextBlock {
+			v.fail(b, nil, "has another block's number")
+		}
+		blocks[b.ID] = true
+		for _, in := range b.Insts {
+			for _, r := range in.Results {
+				if r != nil && (values[r.ID] || r.ID >= v.f.nextValue) {
+					v.fail(b, in, "its result has another value's number")
+				} else if r != nil {
+					values[r.ID] = true
+				}
+			}
 		}
 	}
 }

@@ -14,22 +14,27 @@ import (
 func blockStrideBarriers(st *state) error {
 	n := st.cfg.Block
 	if threads := n[0] * n[1] * n[2]; st.m.Width != 32 || threads < minInterleavedWarps*32 && !st.always("block_stride_barriers") || int(threads) == 32*st.m.Jam || st.never("block_stride_barriers") {
-		return nil
+		return st.unchanged()
 	}
 	f := st.f
 	f.Rewire()
 	if !plainBars(f) {
-		return nil
+		return st.unchanged()
 	}
-	a := analyse(st)
+	a := st.shapes()
 	if r := barPoints(f); len(r.Points) > 0 && !allMeet(st, r) {
-		return nil
+		return st.unchanged()
 	}
+	applied := false
 	for _, l := range a.li.Loops {
 		t := newTurn(a, l)
 		if t.fits() && (t.jumps() || st.always("block_stride_barriers")) && t.reached() {
 			t.apply()
+			applied = true
 		}
+	}
+	if !applied {
+		return st.unchanged()
 	}
 	f.Rewire()
 	return nil
@@ -80,7 +85,7 @@ type turn struct {
 }
 
 func newTurn(a *shapeAnalysis, l *ir.Loop) *turn {
-	return &turn{a: a, f: a.f, l: l, ind: analysis.NewInduction(l)}
+	return &turn{a: a, f: a.f, l: l, ind: a.st.induction(l)}
 }
 
 // leap is a load of which an iteration of all warps is so many contiguous bytes.
@@ -183,7 +188,7 @@ func (t *turn) jumps() bool {
 
 // reached finds the jumps around the loop that only save time, and reports that there are no others that warps take differently.
 func (t *turn) reached() bool {
-	pdom := ir.PostDominators(t.f)
+	pdom := t.a.st.postDominators()
 	t.guards = nil
 	for _, b := range t.f.Blocks {
 		end := b.Term()
@@ -230,6 +235,7 @@ func (t *turn) apply() {
 	bar.BarKind, bar.AllWarps, bar.Line = ir.BarRedOr, true, end.Line
 	beforeTerm(latch, bar)
 	end.Args = []*ir.Value{bar.Results[0]}
+	t.a.st.changed(graph)
 	t.f.Rewire()
 }
 

@@ -26,20 +26,23 @@ func crossBlockMemo(st *state) error {
 	n := st.cfg.Block
 	warps := int(n[0] * n[1] * n[2] / 32)
 	if st.m.Width != 32 || warps == 0 || st.m.Jam > 1 || st.never("cross_block_memo") {
-		return nil
+		return st.unchanged()
 	}
-	st.f.Rewire()
-	k := &keeper{f: st.f, a: analyse(st), moved: map[*ir.Value]bool{}, any: st.always("cross_block_memo")}
+	k := &keeper{f: st.f, a: st.shapes(), moved: map[*ir.Value]bool{}, any: st.always("cross_block_memo")}
 	if k.a.li.Irreducible {
-		return nil
+		return st.unchanged()
 	}
 	k.plain = k.unordered()
 	k.compare()
-	room := memoBytes / warps
+	most := memoBytes / warps
+	room := most
 	for _, b := range st.f.Blocks {
 		if l := k.a.li.Innermost(b); l == nil || l.Parent == nil && innermost(k.a.li, l) {
 			room -= k.block(b, l, room)
 		}
+	}
+	if room == most {
+		return st.unchanged()
 	}
 	return nil
 }

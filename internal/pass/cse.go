@@ -18,8 +18,8 @@ type cseKey struct {
 func cse(st *state) error {
 	f := st.f
 	f.Renumber()
-	f.Rewire()
-	dom := ir.Dominators(f)
+	st.changed(graph) // its numbers
+	dom := st.dominators()
 	seen := map[cseKey][]*ir.Inst{}
 	with := map[*ir.Value]*ir.Value{}
 	find := func(v *ir.Value) *ir.Value {

@@ -14,6 +14,9 @@ import (
 // forgets which lanes had left a loop early (LLVM 19: a lane mask that leaves the inner loop is written for all lanes in each iteration).
 func fixIrreducible(st *state) error {
 	if !st.cfg.Threads {
+		if !st.loops().Irreducible {
+			return st.unchanged()
+		}
 		reduceFunc(st.f, false)
 		return nil
 	}

@@ -8,8 +8,8 @@ import "kudzu/internal/ir"
 // Most warps of a stencil have no lane on the border. With masks each of their loads is an instruction of its own, and what lanes
 // inside and lanes on the border store is chosen lane by lane, address and all.
 func fullMaskVersioning(st *state) error {
-	if st.m.Width != 32 || st.m.Jam > 1 || st.never("full_mask_versioning") || !acyclic(st.f) {
-		return nil
+	if st.m.Width != 32 || st.m.Jam > 1 || st.never("full_mask_versioning") || !acyclic(st) {
+		return st.unchanged()
 	}
 	least := insideAccesses
 	if st.always("full_mask_versioning") {
@@ -30,7 +30,7 @@ func fullMaskVersioning(st *state) error {
 			return dce(st) // one is enough: others would multiply
 		}
 	}
-	return nil
+	return st.unchanged()
 }
 
 // insideAccesses is how many accesses to memory a stretch has whose code is worth having twice.
@@ -40,12 +40,11 @@ const insideAccesses = 6
 const insideCode = 400
 
 // acyclic reports a function without loops and barriers, in an order in which blocks come after what leads to them.
-func acyclic(f *ir.Func) bool {
-	f.Rewire()
-	if len(ir.Loops(f, ir.Dominators(f)).Loops) > 0 {
+func acyclic(st *state) bool {
+	if len(st.loops().Loops) > 0 {
 		return false
 	}
-	for _, b := range f.Blocks {
+	for _, b := range st.f.Blocks {
 		for _, in := range b.Insts {
 			if in.Op == ir.Bar || in.Op == ir.GridSync || isYield(in) {
 				return false

@@ -55,7 +55,7 @@ func golden(t *testing.T, a *txtar.Archive, covered map[string]bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := &state{m: m, f: m.Funcs[0], cfg: Config{Lockstep: true}}
+	st := &state{m: m, f: m.Funcs[0], cfg: Config{Lockstep: true, Verify: true}}
 	m.Width = 32
 	var run []string
 	for _, line := range strings.Split(string(a.Comment), "\n") {
@@ -74,11 +74,8 @@ func golden(t *testing.T, a *txtar.Archive, covered map[string]bool) string {
 		for _, p := range passes {
 			if p.Name == name {
 				found = true
-				if err := p.Run(st); err != nil {
+				if err := st.run(&p); err != nil {
 					t.Fatal(err)
-				}
-				if err := ir.Verify(m); err != nil {
-					t.Fatalf("after %s: %v", name, err)
 				}
 			}
 		}

@@ -13,19 +13,20 @@ import "kudzu/internal/ir"
 // that the edges of the original graph assign, and SSA form is rebuilt on the new graph.
 func linearize(st *state) error {
 	if st.m.Width == 1 {
-		return nil
+		return st.unchanged()
 	}
-	a := analyse(st)
+	a := st.shapes()
 	if expandSwitches(a) {
 		if err := loopSimplify(st); err != nil {
 			return err
 		}
-		a = analyse(st)
+		a = st.shapes()
 	}
 	tmp := &linearizer{a: a}
 	if splitCritical(st.f, tmp.leavesDivergent) {
 		relayout(st.f)
-		a = analyse(st)
+		st.changed(graph)
+		a = st.shapes()
 	}
 	l := &linearizer{st: st, f: st.f, a: a, mask: map[*ir.Block]*ir.Value{}, after: map[*ir.Loop]*ir.Block{},
 		guards: map[*ir.Block]*ir.Block{}, guardArg: map[*ir.Block]*ir.Value{}}

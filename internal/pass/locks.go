@@ -21,7 +21,7 @@ import (
 // every lane comes to behind the exit. What stays as it is: work in which lanes meet (barriers, votes), since lanes would meet in it one by one.
 func locks(st *state) error {
 	if !st.cfg.Lockstep {
-		return nil
+		return st.unchanged()
 	}
 	for _, f := range st.m.Funcs {
 		if len(f.Blocks) == 0 {

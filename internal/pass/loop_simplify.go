@@ -26,6 +26,7 @@ func loopSimplify(st *state) error {
 	})
 	closeLoops(f)
 	relayout(f)
+	st.changed(graph)
 	return nil
 }
 

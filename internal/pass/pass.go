@@ -35,6 +35,7 @@ type Pass struct {
 	Name  string
 	Run   func(*state) error
 	Marks marks
+	Keeps aspects // what of the kernel's function it never changes (cache.go)
 	Why   string
 }
 
@@ -61,36 +62,39 @@ type state struct {
 	m   *ir.Module
 	f   *ir.Func // the kernel
 	cfg Config
+
+	got  results // analyses of f
+	same bool    // the pass that runs has changed nothing
 }
 
 var passes = [...]Pass{
-	{"inline", inline, perThread, "small functions cost nothing"},
-	{"calls", calls, 0, "functions that cannot be inlined are part of the graph, each once"},
-	{"simplify", simplify, perThread, "fewer operations to analyse"},
-	{"specialise", specialise, 0, "the block's shape becomes numbers"},
-	{"simplify 2", simplify, 0, "the numbers fold branches and addresses"},
-	{"narrow", narrow, optional, "numbers of 16 bits need half as many vectors"},
-	{"cse", cse, perThread, "equal addresses become one value, so that one check serves both"},
-	{"dce", dce, perThread, "dead values would be latched and saved like live ones"},
-	{"locks", locks, perThread, "lanes in step cannot hold a lock behind the loop that others wait for it in"},
-	{"fix_irreducible", fixIrreducible, perThread, "loops have one header"},
-	{"unify_loop_exits", unifyLoopExits, perThread, "LLVM keeps account of lanes that leave one loop at a time"},
-	{"width", width, optional, "lanes that wait on each other cannot share a vector"},
-	{"reroll", reroll, optional, "threads that run alone guess the end of one loop, not of two"},
-	{"uniform_versioning", uniformVersioning, optional, "loops that lanes leave together have no masks"},
-	{"loop_simplify", loopSimplify, 0, "loops have one latch, one way in, and values leave them through phis"},
-	{"linearize", linearize, 0, "branches are uniform, effects have masks"},
-	{"simplify 3", simplify, 0, "masks fold"},
-	{"cse 2", cse, 0, "masks are computed more than once"},
-	{"dce 2", dce, 0, "latches of values nobody reads"},
-	{"warp_pacing", warpPacing, 0, "no warp runs far ahead of others that still read what it writes"},
-	{"warp_jam", warpJam, optional, "warps that share what they read go side by side"},
-	{"full_mask_versioning", fullMaskVersioning, optional, "warps without a lane on the border need no masks"},
-	{"block_stride_barriers", blockStrideBarriers, optional, "loops that jump through memory get barriers of their own"},
-	{"prefetch", prefetch, optional, "the next block's row is on its way while this one's is read"},
-	{"cross_block_memo", crossBlockMemo, optional, "what blocks share is made once"},
-	{"regions", regions, 0, "barriers are resume points with their live values"},
-	{"shape", shape, 0, "facts for the emitter; changes nothing"},
+	{"inline", inline, perThread, nothing, "small functions cost nothing"},
+	{"calls", calls, 0, nothing, "functions that cannot be inlined are part of the graph, each once"},
+	{"simplify", simplify, perThread, nothing, "fewer operations to analyse"},
+	{"specialise", specialise, 0, graph, "the block's shape becomes numbers"},
+	{"simplify 2", simplify, 0, nothing, "the numbers fold branches and addresses"},
+	{"narrow", narrow, optional, graph, "numbers of 16 bits need half as many vectors"},
+	{"cse", cse, perThread, graph, "equal addresses become one value, so that one check serves both"},
+	{"dce", dce, perThread, graph, "dead values would be latched and saved like live ones"},
+	{"locks", locks, perThread, nothing, "lanes in step cannot hold a lock behind the loop that others wait for it in"},
+	{"fix_irreducible", fixIrreducible, perThread, nothing, "loops have one header"},
+	{"unify_loop_exits", unifyLoopExits, perThread, nothing, "LLVM keeps account of lanes that leave one loop at a time"},
+	{"width", width, optional, graph, "lanes that wait on each other cannot share a vector"},
+	{"reroll", reroll, optional, nothing, "threads that run alone guess the end of one loop, not of two"},
+	{"uniform_versioning", uniformVersioning, optional, nothing, "loops that lanes leave together have no masks"},
+	{"loop_simplify", loopSimplify, 0, nothing, "loops have one latch, one way in, and values leave them through phis"},
+	{"linearize", linearize, 0, nothing, "branches are uniform, effects have masks"},
+	{"simplify 3", simplify, 0, nothing, "masks fold"},
+	{"cse 2", cse, 0, graph, "masks are computed more than once"},
+	{"dce 2", dce, 0, graph, "latches of values nobody reads"},
+	{"warp_pacing", warpPacing, 0, graph, "no warp runs far ahead of others that still read what it writes"},
+	{"warp_jam", warpJam, optional, graph, "warps that share what they read go side by side"},
+	{"full_mask_versioning", fullMaskVersioning, optional, nothing, "warps without a lane on the border need no masks"},
+	{"block_stride_barriers", blockStrideBarriers, optional, nothing, "loops that jump through memory get barriers of their own"},
+	{"prefetch", prefetch, optional, graph, "the next block's row is on its way while this one's is read"},
+	{"cross_block_memo", crossBlockMemo, optional, graph, "what blocks share is made once"},
+	{"regions", regions, 0, nothing, "barriers are resume points with their live values"},
+	{"shape", shape, 0, all, "facts for the emitter; changes nothing"},
 }
 
 // always reports a pass that is applied wherever it may be, never one that is not applied.
@@ -166,17 +170,35 @@ func Run(m *ir.Module, cfg Config) (err error) {
 		if cfg.Threads && p.Marks&perThread == 0 {
 			continue
 		}
-		if err := p.Run(st); err != nil {
+		if err := st.run(p); err != nil {
 			return err
 		}
 		if cfg.DumpTo != nil && (cfg.Dump == p.Name || cfg.Dump == "all") {
 			fmt.Fprintf(cfg.DumpTo, "; after %s\n%s", p.Name, m)
+			st.changed(graph) // the text has numbers of its own
 		}
-		if cfg.Verify {
-			if err := ir.Verify(m); err != nil {
-				return fmt.Errorf("BUG: after pass %s: %w", p.Name, err)
-			}
-		}
+	}
+	return nil
+}
+
+// run applies one pass.
+func (st *state) run(p *Pass) error {
+	st.same = false
+	if err := p.Run(st); err != nil {
+		return err
+	}
+	if !st.same {
+		st.changed(all &^ p.Keeps)
+	}
+	if !st.cfg.Verify {
+		return nil
+	}
+	err := ir.Verify(st.m)
+	if err == nil {
+		err = st.check()
+	}
+	if err != nil {
+		return fmt.Errorf("BUG: after pass %s: %w", p.Name, err)
 	}
 	return nil
 }

@@ -29,18 +29,18 @@ func preferScalar(st *state) bool {
 			}
 		}
 	}
-	loops := len(ir.Loops(f, ir.Dominators(f)).Loops) > 0
+	loops := len(st.loops().Loops) > 0
 	if loops == (atomics > 0) {
 		return false
 	}
-	a := analyse(st)
+	a := st.shapes()
 	if !loops {
 		return onlyCounts(a)
 	}
 	walks := false
 	for _, l := range a.li.Loops {
 		if innermost(a.li, l) {
-			w := &walk{a: a, l: l, ind: analysis.NewInduction(l)}
+			w := &walk{a: a, l: l, ind: st.induction(l)}
 			if !w.alone() {
 				return false
 			}

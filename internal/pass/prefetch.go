@@ -28,10 +28,9 @@ const (
 // waits until its line is there, and fifty or seventy of them are as many as can wait.
 func prefetch(st *state) error {
 	if st.m.Width != 32 || st.cfg.Block == [3]uint32{} || st.never("prefetch") {
-		return nil
+		return st.unchanged()
 	}
-	st.f.Rewire()
-	p := &nextBlock{f: st.f, a: analyse(st), streams: map[*ir.Value][]span{}}
+	p := &nextBlock{f: st.f, a: st.shapes(), streams: map[*ir.Value][]span{}}
 	done := 0
 	for _, b := range st.f.Blocks {
 		p.asked = map[*ir.Value][]span{}
@@ -45,6 +44,9 @@ func prefetch(st *state) error {
 			}
 		}
 	}
+	if !p.wrote {
+		return st.unchanged()
+	}
 	return nil
 }
 
@@ -55,6 +57,7 @@ type nextBlock struct {
 	f       *ir.Func
 	a       *shapeAnalysis
 	at      *ir.Inst // where code is put, before this one
+	wrote   bool     // some was
 	asked   map[*ir.Value][]span
 	streams map[*ir.Value][]span
 }
@@ -109,7 +112,7 @@ func (p *nextBlock) ahead(in *ir.Inst, size int64) int64 {
 	if in.Op != ir.Store || len(l.Latches) != 1 { // what is read in order the processor sees coming
 		return 0
 	}
-	stride, same := analysis.NewInduction(l).Stride(in.Args[0])
+	stride, same := p.a.st.induction(l).Stride(in.Args[0])
 	c, ok := stride.Constant()
 	if !same || !ok || c < 32*size || c > page {
 		return 0
@@ -168,6 +171,7 @@ func (p *nextBlock) root(v *ir.Value) (*ir.Value, int64) {
 }
 
 func (p *nextBlock) before(in *ir.Inst) {
+	p.wrote = true
 	b := p.at.Block
 	for i, x := range b.Insts {
 		if x == p.at {

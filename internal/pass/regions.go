@@ -13,9 +13,12 @@ import (
 func regions(st *state) error {
 	f := st.f
 	n := st.cfg.Block
-	if threads := n[0] * n[1] * n[2]; threads != 0 && threads <= uint32(st.m.Width) {
+	threads := n[0] * n[1] * n[2]
+	alone := threads != 0 && threads <= uint32(st.m.Width)
+	if alone {
 		oneWarp(f)
 	}
+	before := slices.Clone(f.Blocks)
 	r := &ir.Regions{}
 	for bi := 0; bi < len(f.Blocks); bi++ {
 		b := f.Blocks[bi]
@@ -46,11 +49,16 @@ func regions(st *state) error {
 	relayout(f)
 	if len(r.Points) == 0 && !r.PerWarp {
 		f.Regions = nil
+		if !alone && slices.Equal(before, f.Blocks) {
+			return st.unchanged()
+		}
 		return nil
 	}
 	f.Regions = r
+	st.changed(graph)
 	rematAddresses(f)
 	rematScalars(st)
+	st.changed(values)
 	r.PerWarp = r.PerWarp || st.m.Width == 1 || !allMeet(st, r)
 	liveAcross(f, r)
 	return nil
@@ -116,7 +124,7 @@ func oneWarp(f *ir.Func) {
 // allMeet reports that all warps of the block provably wait at the same points in the same order.
 func allMeet(st *state, r *ir.Regions) bool {
 	f := st.f
-	a := analyse(st)
+	a := st.shapes()
 	waits := map[*ir.Block]bool{}
 	for _, p := range r.Points {
 		in := p.At
@@ -125,7 +133,7 @@ func allMeet(st *state, r *ir.Regions) bool {
 		}
 		waits[in.Block] = true
 	}
-	pdom := ir.PostDominators(f)
+	pdom := st.postDominators()
 	for _, b := range f.Blocks {
 		t := b.Term()
 		if len(t.Targets) < 2 || a.fact(t.Args[0]).kind == ir.BlockUniform {

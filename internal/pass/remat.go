@@ -9,7 +9,7 @@ import (
 // is live across a barrier: a few scalar operations are cheaper than a slot in every warp's frame, and LLVM hoists what is
 // the same for all warps.
 func rematScalars(st *state) {
-	n := &scalars{a: analyse(st), cheap: map[*ir.Value]bool{}}
+	n := &scalars{a: st.shapes(), cheap: map[*ir.Value]bool{}}
 	for _, b := range st.f.Blocks {
 		repeatIn(st.f, b, func(v *ir.Value, _ int) bool { return !analysis.Anywhere(v) && n.repeatable(v, 0) }, func(in *ir.Inst) []*ir.Value {
 			if in.Op == ir.Phi {

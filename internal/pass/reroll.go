@@ -17,7 +17,7 @@ import (
 // forms), and together they have n rounds. What is left to a test at run time is that there is a round at all.
 func reroll(st *state) error {
 	if st.m.Width != 1 || st.never("reroll") {
-		return nil
+		return st.unchanged()
 	}
 	f := st.f
 	seen := map[*ir.Block]bool{} // a pair that stays for when there is no iteration is not looked at again

@@ -11,7 +11,7 @@ func shape(st *state) error {
 		wide.Width = 32
 		analyse(&state{m: &wide, f: f, cfg: st.cfg})
 	}
-	analyse(st)
+	st.shapes()
 	return nil
 }
 
@@ -102,11 +102,11 @@ func (w *worklist) changed(n int32, r *ir.Value) {
 func analyse(st *state) *shapeAnalysis {
 	f := st.f
 	f.Rewire()
-	a := &shapeAnalysis{st: st, f: f, width: st.m.Width, facts: ir.NewValueMap[*fact](f), dom: ir.Dominators(f), local: int64(f.LocalBytes+15) &^ 15}
+	a := &shapeAnalysis{st: st, f: f, width: st.m.Width, facts: ir.NewValueMap[*fact](f), dom: st.dominators(), local: int64(f.LocalBytes+15) &^ 15}
 	if a.width == 0 {
 		a.width = 32
 	}
-	a.li = ir.Loops(f, a.dom)
+	a.li = st.loops()
 	a.rpo = f.RPO()
 	a.num = f.NumberBlocks(a.rpo)
 	a.todo.list(f, a.rpo)

@@ -19,21 +19,20 @@ const maxVersionedInsts = 700
 func uniformVersioning(st *state) error {
 	n := st.cfg.Block
 	if st.m.Width != 32 || n == [3]uint32{} || n[0]*n[1]*n[2]%32 != 0 || st.never("uniform_versioning") {
-		return nil
+		return st.unchanged()
 	}
-	st.f.Rewire()
-	a := analyse(st)
+	a := st.shapes()
 	if a.li.Irreducible {
-		return nil
+		return st.unchanged()
 	}
-	t := &doubled{f: st.f, a: a, pdom: ir.PostDominators(st.f)}
+	t := &doubled{f: st.f, a: a, pdom: st.postDominators()}
 	for _, l := range a.li.Loops {
 		if t.leaves(l) && (st.always("uniform_versioning") || t.apart(l)) && t.around(l) {
 			t.split()
 			return nil
 		}
 	}
-	return nil
+	return st.unchanged()
 }
 
 // doubled is the part of a kernel that gets a copy.

@@ -10,7 +10,7 @@ import "kudzu/internal/ir"
 // alone (mended in LLVM 20). What stands in the new blocks keeps LLVM from taking them apart.
 func unifyLoopExits(st *state) error {
 	if !st.cfg.Lockstep {
-		return nil
+		return st.unchanged()
 	}
 	for _, f := range st.m.Funcs {
 		if len(f.Blocks) == 0 {

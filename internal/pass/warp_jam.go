@@ -17,23 +17,23 @@ func warpJam(st *state) error {
 	n := st.cfg.Block
 	threads := int(n[0] * n[1] * n[2])
 	if st.m.Width != 32 || threads < 64 || threads%32 != 0 || st.f.LocalBytes > 0 || st.never("warp_jam") {
-		return nil
+		return st.unchanged()
 	}
 	st.f.Rewire()
 	j := &jammer{st: st, f: st.f, warps: threads / 32}
 	if !j.allowed() {
-		return nil
+		return st.unchanged()
 	}
-	j.a = analyse(st)
+	j.a = st.shapes()
 	if r := barPoints(st.f); len(r.Points) > 0 && !allMeet(st, r) {
-		return nil
+		return st.unchanged()
 	}
 	if !j.branches() {
-		return nil
+		return st.unchanged()
 	}
 	c := j.choose()
 	if c.warps < 2 {
-		return nil
+		return st.unchanged()
 	}
 	j.n, j.sink = c.warps, c.sink
 	if j.n == j.warps {

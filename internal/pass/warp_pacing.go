@@ -20,7 +20,7 @@ import (
 func warpPacing(st *state) error {
 	f := st.f
 	if n := st.cfg.Block; st.m.Width != 32 || n[0] != 0 && n[0]*n[1]*n[2] <= 32 {
-		return nil
+		return st.unchanged()
 	}
 	f.Rewire()
 	p := &pacer{st: st, f: f}
@@ -36,12 +36,16 @@ func warpPacing(st *state) error {
 		}
 	}
 	if !bars || !loads || len(stores) == 0 {
-		return nil
+		return st.unchanged()
 	}
+	held := false
 	for _, s := range stores {
 		if list := p.meets(s); len(list) > 0 {
-			p.hold(s, list)
+			held = p.hold(s, list) || held
 		}
+	}
+	if !held {
+		return st.unchanged()
 	}
 	return nil
 }
@@ -75,8 +79,7 @@ func (p *pacer) graph() {
 	if p.dom != nil {
 		return
 	}
-	p.dom = ir.Dominators(p.f)
-	p.li = ir.Loops(p.f, p.dom)
+	p.dom, p.li = p.st.dominators(), p.st.loops()
 	p.free = map[*ir.Loop]bool{}
 	for _, l := range p.li.Loops {
 		p.free[l] = true
@@ -182,8 +185,8 @@ func indexOf(in *ir.Inst) int {
 	panic("BUG: an instruction is not in its block")
 }
 
-// hold puts the mark where all ways from the loads to s pass, as near to the loads as it may be.
-func (p *pacer) hold(s *ir.Inst, list []*ir.Inst) {
+// hold puts the mark where all ways from the loads to s pass, as near to the loads as it may be; false: there is no such place.
+func (p *pacer) hold(s *ir.Inst, list []*ir.Inst) bool {
 	var at *ir.Block
 	for b := s.Block; b != nil; b = p.dom.Idom(b) {
 		if !p.between(b, s, list) {
@@ -197,7 +200,7 @@ func (p *pacer) hold(s *ir.Inst, list []*ir.Inst) {
 		}
 	}
 	if at == nil {
-		return // in the middle of what some warps do, or of iterations without a barrier
+		return false // in the middle of what some warps do, or of iterations without a barrier
 	}
 	i := numPhis(at)
 	for _, l := range list {
@@ -209,6 +212,7 @@ func (p *pacer) hold(s *ir.Inst, list []*ir.Inst) {
 	bar := p.f.NewInst(ir.Bar, nil, zero, zero)
 	bar.BarKind, bar.Line = ir.BarPace, s.Line
 	insertAt(at, i, bar)
+	return true
 }
 
 // between reports that every way from a load to s passes b behind the load. b dominates s.
@@ -245,10 +249,10 @@ func (p *pacer) round(l, s *ir.Inst, b *ir.Block) bool {
 // together reports a block that all warps come to, or, where the kernel's warps part at barriers anyway, any.
 func (p *pacer) together(b *ir.Block) bool {
 	if p.a == nil {
-		p.a = analyse(p.st)
+		p.a = p.st.shapes()
 		p.whole = plainBars(p.f) && allMeet(p.st, barPoints(p.f))
 		p.apart = map[*ir.Block]bool{}
-		pdom := ir.PostDominators(p.f)
+		pdom := p.st.postDominators()
 		for _, x := range p.f.Blocks {
 			if t := x.Term(); p.whole && len(t.Targets) > 1 && p.a.fact(t.Args[0]).kind != ir.BlockUniform {
 				for y := range analysis.Between(x, pdom.Idom(x)) {

@@ -23,7 +23,7 @@ func width(st *state) error {
 	if err != nil {
 		return err
 	}
-	li := ir.Loops(f, ir.Dominators(f))
+	li := st.loops()
 	var waits []*ir.Loop
 	for _, l := range li.Loops {
 		load, lock := waitsOn(l)
@@ -38,8 +38,9 @@ func width(st *state) error {
 	if len(waits) == 0 && !alone {
 		if st.always("width") && matrixOp(f) == nil || !st.never("width") && preferScalar(st) {
 			st.m.Width = 1
+			return nil
 		}
-		return nil
+		return st.unchanged()
 	}
 	if alone {
 		if in := matrixOp(f); in != nil && in.Op != ir.Mma {
@@ -61,7 +62,7 @@ func width(st *state) error {
 // together again.)
 func returnApart(st *state) (bool, error) {
 	candidate := func() (returns []*ir.Inst) {
-		for _, l := range ir.Loops(st.f, ir.Dominators(st.f)).Loops {
+		for _, l := range st.loops().Loops {
 			meet := false
 			var here []*ir.Inst
 			for _, b := range l.Blocks {
@@ -100,8 +101,7 @@ func returnApart(st *state) (bool, error) {
 	if err := loopSimplify(st); err != nil {
 		return false, err
 	}
-	st.f.Rewire()
-	a := analyse(st)
+	a := st.shapes()
 	for _, t := range candidate() {
 		if a.fact(t.Args[0]).kind < ir.WarpUniform {
 			return true, nil
