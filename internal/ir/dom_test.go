@@ -55,6 +55,7 @@ func reach(from []*Block, edges func(*Block) []*Block, without *Block) map[*Bloc
 }
 
 func succs(b *Block) []*Block { return b.Succs() }
+func preds(b *Block) []*Block { return b.Preds }
 
 // TestDominators: a dominates b if b is not reached without a, and so of the reverse graph.
 func TestDominators(t *testing.T) {
@@ -64,18 +65,7 @@ func TestDominators(t *testing.T) {
 		dom, pdom := Dominators(f), PostDominators(f)
 		start := f.Blocks[:1]
 		live := reach(start, succs, nil)
-		var ends []*Block // and a block of each region that has none
-		preds := func(b *Block) []*Block { return b.Preds }
-		for _, b := range f.PostOrder() {
-			if len(b.Succs()) == 0 {
-				ends = append(ends, b)
-			}
-		}
-		for _, b := range f.PostOrder() {
-			if !reach(ends, preds, nil)[b] {
-				ends = append(ends, b)
-			}
-		}
+		ends := endsOf(f)
 		for _, a := range f.Blocks {
 			most, least := reach(start, succs, a), reach(ends, preds, a)
 			for _, b := range f.Blocks {
@@ -90,17 +80,36 @@ func TestDominators(t *testing.T) {
 				}
 			}
 		}
-		for _, tree := range []*DomTree{dom, pdom} {
-			for b := range live {
-				d := tree.Idom(b)
-				for _, a := range f.Blocks {
-					if strict := a != b && tree.Dominates(a, b); strict && (d == nil || !tree.Dominates(a, d)) || d == a && !strict {
-						t.Fatalf("seed %d: the immediate dominator of b%d is not below b%d\n%v", seed, b.ID, a.ID, f)
-					}
-				}
+		checkIdoms(t, seed, f, live, dom)
+		checkIdoms(t, seed, f, live, pdom)
+		checkFrontiers(t, seed, f, dom)
+	}
+}
+
+// endsOf are the blocks without successors, and a block of each region that has none.
+func endsOf(f *Func) (ends []*Block) {
+	for _, b := range f.PostOrder() {
+		if len(b.Succs()) == 0 {
+			ends = append(ends, b)
+		}
+	}
+	for _, b := range f.PostOrder() {
+		if !reach(ends, preds, nil)[b] {
+			ends = append(ends, b)
+		}
+	}
+	return ends
+}
+
+func checkIdoms(t *testing.T, seed int64, f *Func, live map[*Block]bool, tree *DomTree) {
+	t.Helper()
+	for b := range live {
+		d := tree.Idom(b)
+		for _, a := range f.Blocks {
+			if strict := a != b && tree.Dominates(a, b); strict && (d == nil || !tree.Dominates(a, d)) || d == a && !strict {
+				t.Fatalf("seed %d: the immediate dominator of b%d is not below b%d\n%v", seed, b.ID, a.ID, f)
 			}
 		}
-		checkFrontiers(t, seed, f, dom)
 	}
 }
 
@@ -151,21 +160,28 @@ func TestLoops(t *testing.T) {
 				return slices.DeleteFunc(slices.Clone(b.Preds), func(p *Block) bool { return !live[p] })
 			}, h)
 			in[h] = true
-			for b := range live {
-				if l.Contains(b) != in[b] && !li.Irreducible {
-					t.Fatalf("seed %d: b%d is in the loop of b%d: %v\n%v", seed, b.ID, h.ID, !in[b], f)
-				}
-				if slices.Contains(l.Blocks, b) != in[b] {
-					t.Fatalf("seed %d: b%d is listed in the loop of b%d: %v\n%v", seed, b.ID, h.ID, !in[b], f)
-				}
-				leaves := false
-				for _, p := range b.Preds {
-					leaves = leaves || in[p] && !in[b]
-				}
-				if slices.Contains(l.Exits, b) != leaves {
-					t.Fatalf("seed %d: b%d is an exit of the loop of b%d: %v\n%v", seed, b.ID, h.ID, !leaves, f)
-				}
-			}
+			checkLoop(t, seed, li, l, live, in)
+		}
+	}
+}
+
+// checkLoop compares a loop with the blocks that are in it.
+func checkLoop(t *testing.T, seed int64, li *LoopInfo, l *Loop, live, in map[*Block]bool) {
+	t.Helper()
+	f, h := l.Header.Func, l.Header
+	for b := range live {
+		if l.Contains(b) != in[b] && !li.Irreducible {
+			t.Fatalf("seed %d: b%d is in the loop of b%d: %v\n%v", seed, b.ID, h.ID, !in[b], f)
+		}
+		if slices.Contains(l.Blocks, b) != in[b] {
+			t.Fatalf("seed %d: b%d is listed in the loop of b%d: %v\n%v", seed, b.ID, h.ID, !in[b], f)
+		}
+		leaves := false
+		for _, p := range b.Preds {
+			leaves = leaves || in[p] && !in[b]
+		}
+		if slices.Contains(l.Exits, b) != leaves {
+			t.Fatalf("seed %d: b%d is an exit of the loop of b%d: %v\n%v", seed, b.ID, h.ID, !leaves, f)
 		}
 	}
 }

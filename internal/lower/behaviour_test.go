@@ -47,37 +47,42 @@ func TestBehaviour(t *testing.T) {
 			if why := elsewhere[name]; why != "" {
 				t.Skip(why)
 			}
-			m, err := ptx.ParseModule(c.PTX)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, r := range c.Runs {
-				if r.Cluster != [3]uint32{} {
-					t.Skip("a cluster: blocks are evaluated one by one here; the case runs on every backend")
-				}
-				o, err := evaluate(m, r, Options{})
-				if errors.Is(err, errCalls) {
-					t.Skip(err)
-				}
-				if strings.HasPrefix(name, "matrix/") && err == nil {
-					if err := r.Compare(o); err != nil {
-						t.Errorf("run %d, expanded: %s: %v", i+1, r.Line[:min(40, len(r.Line))], err)
-					}
-					o, err = evaluate(m, r, Options{KeepMatrix: true})
-				}
-				if u := (*Unsupported)(nil); errors.As(err, &u) {
-					t.Skip(u)
-				}
-				if err != nil {
-					t.Fatalf("run %d: %s: %v", i+1, r.Line, err)
-				}
-				if err := r.Compare(o); err != nil && notOurs[name] != "" {
-					t.Logf("%s: %v", notOurs[name], err)
-				} else if err != nil {
-					t.Errorf("run %d: %s: %v", i+1, r.Line, err)
-				}
-			}
+			behaves(t, name, c)
 		})
+	}
+}
+
+// behaves runs one case.
+func behaves(t *testing.T, name string, c *testkit.Case) {
+	m, err := ptx.ParseModule(c.PTX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range c.Runs {
+		if r.Cluster != [3]uint32{} {
+			t.Skip("a cluster: blocks are evaluated one by one here; the case runs on every backend")
+		}
+		o, err := evaluate(m, r, Options{})
+		if errors.Is(err, errCalls) {
+			t.Skip(err)
+		}
+		if strings.HasPrefix(name, "matrix/") && err == nil {
+			if err := r.Compare(o); err != nil {
+				t.Errorf("run %d, expanded: %s: %v", i+1, r.Line[:min(40, len(r.Line))], err)
+			}
+			o, err = evaluate(m, r, Options{KeepMatrix: true})
+		}
+		if u := (*Unsupported)(nil); errors.As(err, &u) {
+			t.Skip(u)
+		}
+		if err != nil {
+			t.Fatalf("run %d: %s: %v", i+1, r.Line, err)
+		}
+		if err := r.Compare(o); err != nil && notOurs[name] != "" {
+			t.Logf("%s: %v", notOurs[name], err)
+		} else if err != nil {
+			t.Errorf("run %d: %s: %v", i+1, r.Line, err)
+		}
 	}
 }
 

@@ -26,6 +26,20 @@ func flagOf(b bool) uint64 {
 	return 0
 }
 
+func (t *thread) copyAsync(in *ir.Inst, a []uint64) error {
+	to, err := t.memory(ir.Shared, a[0], int(in.Bytes))
+	if err != nil {
+		return err
+	}
+	from, err := t.memory(ir.Global, a[1], int(a[2]))
+	if err != nil {
+		return err
+	}
+	clear(to)
+	copy(to, from)
+	return nil
+}
+
 // exec evaluates an operation that needs no other thread.
 func (t *thread) exec(in *ir.Inst) error {
 	set := func(v uint64) error {
@@ -84,17 +98,7 @@ func (t *thread) exec(in *ir.Inst) error {
 	case ir.Fence, ir.Prefetch:
 		return nil
 	case ir.CopyAsync:
-		to, err := t.memory(ir.Shared, a[0], int(in.Bytes))
-		if err != nil {
-			return err
-		}
-		from, err := t.memory(ir.Global, a[1], int(a[2]))
-		if err != nil {
-			return err
-		}
-		clear(to)
-		copy(to, from)
-		return nil
+		return t.copyAsync(in, a)
 	case ir.Pack:
 		var v uint64
 		sh := 0
@@ -393,6 +397,18 @@ func evalInt(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 	return evalBits(in, n, a)
 }
 
+// dotProduct is a product of dp4a or dp2a: of x, of n bits, and of the byte y.
+func dotProduct(dot ir.Dot, x uint64, n int, y uint64) uint64 {
+	p, q := int64(x), int64(y)
+	if dot&ir.DotSignedA != 0 {
+		p = signed(x, n)
+	}
+	if dot&ir.DotSignedB != 0 {
+		q = signed(y, 8)
+	}
+	return uint64(p * q)
+}
+
 func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 	switch in.Op {
 	case ir.Popc:
@@ -460,29 +476,13 @@ func evalBits(in *ir.Inst, n int, a []uint64) (uint64, bool) {
 	case ir.Dp4a:
 		r := a[2]
 		for i := range 4 {
-			x, y := a[0]>>(8*i)&0xff, a[1]>>(8*i)&0xff
-			p, q := int64(x), int64(y)
-			if in.Dot&ir.DotSignedA != 0 {
-				p = signed(x, 8)
-			}
-			if in.Dot&ir.DotSignedB != 0 {
-				q = signed(y, 8)
-			}
-			r += uint64(p * q)
+			r += dotProduct(in.Dot, a[0]>>(8*i)&0xff, 8, a[1]>>(8*i)&0xff)
 		}
 		return r, true
 	case ir.Dp2a:
 		r := a[2]
 		for i := range 2 {
-			x, y := a[0]>>(16*i)&0xffff, a[1]>>(8*i+int(in.Dot>>2&1)*16)&0xff
-			p, q := int64(x), int64(y)
-			if in.Dot&ir.DotSignedA != 0 {
-				p = signed(x, 16)
-			}
-			if in.Dot&ir.DotSignedB != 0 {
-				q = signed(y, 8)
-			}
-			r += uint64(p * q)
+			r += dotProduct(in.Dot, a[0]>>(16*i)&0xffff, 16, a[1]>>(8*i+int(in.Dot>>2&1)*16)&0xff)
 		}
 		return r, true
 	case ir.Fns:

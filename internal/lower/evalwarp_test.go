@@ -45,16 +45,7 @@ func warpOp(in *ir.Inst, group, warp []*thread) error {
 		case ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot:
 			var yes uint64
 			each(func(l int, u *thread) { yes |= u.arg(in, 0) << l })
-			switch in.Op {
-			case ir.VoteAny:
-				set(t, 0, flagOf(yes != 0))
-			case ir.VoteAll:
-				set(t, 0, flagOf(yes == mask))
-			case ir.VoteUni:
-				set(t, 0, flagOf(yes == mask || yes == 0))
-			default:
-				set(t, 0, yes)
-			}
+			set(t, 0, voted(in.Op, yes, mask))
 		case ir.MatchAny, ir.MatchAll:
 			var same uint64
 			each(func(l int, u *thread) { same |= flagOf(u.arg(in, 0) == t.arg(in, 0)) << l })
@@ -93,6 +84,19 @@ func warpOp(in *ir.Inst, group, warp []*thread) error {
 		}
 	}
 	return nil
+}
+
+// voted is what members are told of whom of them said yes.
+func voted(op ir.Op, yes, mask uint64) uint64 {
+	switch op {
+	case ir.VoteAny:
+		return flagOf(yes != 0)
+	case ir.VoteAll:
+		return flagOf(yes == mask)
+	case ir.VoteUni:
+		return flagOf(yes == mask || yes == 0)
+	}
+	return yes
 }
 
 // shflLane is the lane shfl reads and whether it is in range. PTX ISA, "shfl.sync".

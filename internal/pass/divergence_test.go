@@ -2,35 +2,24 @@ package pass
 
 import (
 	"math/rand"
+	"slices"
 	"testing"
 
 	"kudzu/internal/ir"
 )
 
-// randomLoops is a reducible graph: loops in loops with several ways out and back, and branches that skip parts.
-func randomLoops(r *rand.Rand, n int) *ir.Func {
-	f := &ir.Func{}
-	for range n {
-		f.NewBlock("")
-	}
-	parent := make([]int, n) // the header around, -1: none
-	last := make([]int, n)   // of headers: the last block
-	for i := range last {
-		last[i] = -1
-	}
+// randomNest has loops in loops, each from its header to the last block: -1 for blocks that are no headers.
+func randomNest(r *rand.Rand, n int) []int {
+	last := slices.Repeat([]int{-1}, n)
 	open := []int{}
 	for i := range n {
 		for len(open) > 0 && last[open[len(open)-1]] < i {
 			open = open[:len(open)-1]
 		}
-		parent[i] = -1
-		if len(open) > 0 {
-			parent[i] = open[len(open)-1]
-		}
 		if i > 0 && i+1 < n && r.Intn(4) == 0 {
 			end := n - 2
-			if parent[i] >= 0 {
-				end = last[parent[i]]
+			if len(open) > 0 {
+				end = last[open[len(open)-1]]
 			}
 			if end >= i {
 				last[i] = i + r.Intn(end-i+1)
@@ -38,9 +27,32 @@ func randomLoops(r *rand.Rand, n int) *ir.Func {
 			}
 		}
 	}
-	inside := func(h, b int) bool { // b is in the loop of h
-		return h < 0 || b >= h && b <= last[h]
+	return last
+}
+
+// inLoop reports that h is a header and b in its loop.
+func inLoop(last []int, h, b int) bool { return last[h] >= 0 && b >= h && b <= last[h] }
+
+// throughHeaders is where an edge between two blocks leads that enters loops by their headers.
+func throughHeaders(last []int, from, to int) int {
+	for changed := true; changed; {
+		changed = false
+		for h := range last {
+			if inLoop(last, h, to) && to != h && !inLoop(last, h, from) {
+				to, changed = h, true
+			}
+		}
 	}
+	return to
+}
+
+// randomLoops is a reducible graph: loops in loops with several ways out and back, and branches that skip parts.
+func randomLoops(r *rand.Rand, n int) *ir.Func {
+	f := &ir.Func{}
+	for range n {
+		f.NewBlock("")
+	}
+	last := randomNest(r, n)
 	for i, b := range f.Blocks {
 		if i == n-1 {
 			setTerm(f, b, ir.Exit, nil)
@@ -52,19 +64,10 @@ func randomLoops(r *rand.Rand, n int) *ir.Func {
 			if r.Intn(2) == 0 {
 				to = i + 1 + r.Intn(n-i-1)
 			}
-			// Into a loop only through its header.
-			for changed := true; changed; {
-				changed = false
-				for h := range n {
-					if last[h] >= 0 && inside(h, to) && to != h && !inside(h, i) {
-						to, changed = h, true
-					}
-				}
-			}
-			targets = append(targets, f.Blocks[to])
+			targets = append(targets, f.Blocks[throughHeaders(last, i, to)])
 		}
 		for h := range n {
-			if last[h] >= 0 && inside(h, i) && (i == last[h] || r.Intn(8) == 0) {
+			if inLoop(last, h, i) && (i == last[h] || r.Intn(8) == 0) {
 				targets = append(targets, f.Blocks[h])
 				break
 			}

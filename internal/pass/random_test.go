@@ -9,9 +9,8 @@ import (
 	"kudzu/internal/ir"
 )
 
-// randomKernel is the text of a kernel with any graph: cycles of several entries, traps, barriers, ends, loops without an end. Every
-// block has a number that comes to it in a phi, and goes one way or the other by it.
-func randomKernel(r *rand.Rand, n int) string {
+// randomTargets is where each block leads: mostly on, sometimes anywhere, some nowhere.
+func randomTargets(r *rand.Rand, n int) [][]int {
 	targets := make([][]int, n)
 	for i := range n - 1 {
 		for range 1 + r.Intn(2) {
@@ -25,6 +24,13 @@ func randomKernel(r *rand.Rand, n int) string {
 			targets[i] = nil
 		}
 	}
+	return targets
+}
+
+// randomKernel is the text of a kernel with any graph: cycles of several entries, traps, barriers, ends, loops without an end. Every
+// block has a number that comes to it in a phi, and goes one way or the other by it.
+func randomKernel(r *rand.Rand, n int) string {
+	targets := randomTargets(r, n)
 	// The text must have no block that is not reached.
 	place := map[int]int{0: 0}
 	order := []int{0}

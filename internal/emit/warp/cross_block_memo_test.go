@@ -61,45 +61,49 @@ loop:
 
 // TestKeep is more rounds than are kept, and rows of blocks that read different vectors.
 func TestKeep(t *testing.T) {
-	const threads = 288 // nine warps never go side by side
-	block := [3]uint32{threads, 1, 1}
 	for _, nc := range []string{".nc", ""} {
 		for _, rounds := range []int{1, 3, 7} {
 			for _, cpu := range cpus {
 				t.Run(fmt.Sprint(nc, rounds, cpu), func(t *testing.T) {
-					k := compile(t, fromPTX(t, strings.ReplaceAll(matrix, "NC", nc), "k"), block, cpu)
-					if !strings.Contains(k.text, "keep.make") {
-						t.Fatal("nothing is kept")
-					}
-					const gx, gy = 5, 3
-					n := threads * rounds
-					x := uint32(1)
-					random := func(n int) []uint32 {
-						r := make([]uint32, n)
-						for i := range r {
-							x = x*1664525 + 1013904223
-							r[i] = x ^ x>>15
-						}
-						return r
-					}
-					m, v, d := random(gx*n), random(gy*n*3+3), make([]uint32, threads*gx*gy)
-					if r := k.launch(t, [3]uint32{gx, gy, 1}, block, 0, m, v, d, int32(n)); r != 0 {
-						t.Fatal("stopped:", r)
-					}
-					for i := range d {
-						row, col, lane := i/threads%gx, i/threads/gx, i%threads
-						want := uint32(0)
-						for j := lane; j < n; j += threads {
-							at := col*n*3 + 3*j
-							b := v[at]&0x0f0f0f0f ^ v[at+2]>>4
-							want += m[row*n+j] * (b&63*5 + b)
-						}
-						if d[i] != want {
-							t.Fatalf("d[%d] = %#x, not %#x", i, d[i], want)
-						}
-					}
+					keepRounds(t, nc, rounds, cpu)
 				})
 			}
+		}
+	}
+}
+
+func keepRounds(t *testing.T, nc string, rounds int, cpu string) {
+	const threads = 288 // nine warps never go side by side
+	block := [3]uint32{threads, 1, 1}
+	k := compile(t, fromPTX(t, strings.ReplaceAll(matrix, "NC", nc), "k"), block, cpu)
+	if !strings.Contains(k.text, "keep.make") {
+		t.Fatal("nothing is kept")
+	}
+	const gx, gy = 5, 3
+	n := threads * rounds
+	x := uint32(1)
+	random := func(n int) []uint32 {
+		r := make([]uint32, n)
+		for i := range r {
+			x = x*1664525 + 1013904223
+			r[i] = x ^ x>>15
+		}
+		return r
+	}
+	m, v, d := random(gx*n), random(gy*n*3+3), make([]uint32, threads*gx*gy)
+	if r := k.launch(t, [3]uint32{gx, gy, 1}, block, 0, m, v, d, int32(n)); r != 0 {
+		t.Fatal("stopped:", r)
+	}
+	for i := range d {
+		row, col, lane := i/threads%gx, i/threads/gx, i%threads
+		want := uint32(0)
+		for j := lane; j < n; j += threads {
+			at := col*n*3 + 3*j
+			b := v[at]&0x0f0f0f0f ^ v[at+2]>>4
+			want += m[row*n+j] * (b&63*5 + b)
+		}
+		if d[i] != want {
+			t.Fatalf("d[%d] = %#x, not %#x", i, d[i], want)
 		}
 	}
 }
