@@ -1,6 +1,6 @@
 package backend
 
-import "sync"
+import "kudzu/internal/lockrank"
 
 // MaxLevels is the most sizes a mipmapped array has.
 const MaxLevels = 18
@@ -81,7 +81,7 @@ const TextureSlotBits = 20
 
 // textureHandles are those of the process: programs pass them around without saying whose they are.
 var textureHandles struct {
-	sync.Mutex
+	lockrank.Mutex[lockrank.TextureHandles]
 	free []uint64 // guarded: to give out next
 	next uint64   // guarded: the first slot never used; slot 0 is nobody's, so that 0 is no handle
 }

@@ -14,12 +14,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 	"lukechampine.com/blake3"
+
+	"kudzu/internal/lockrank"
 )
 
 // Key names an entry: a cryptographic hash of everything the entry depends on.
@@ -54,7 +55,7 @@ type Cache struct {
 
 	hits, misses, corrupt, evicted atomic.Uint64
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.Cache]
 	total   int64 // bytes in the directory as last counted plus what we wrote since; guarded by mu
 	counted bool  // guarded by mu
 	warned  bool  // guarded by mu

@@ -9,11 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"kudzu/internal/cache"
 	"kudzu/internal/image"
+	"kudzu/internal/lockrank"
 )
 
 // Request is one kernel to compile.
@@ -117,7 +117,7 @@ type Client struct {
 	cfg     Config
 	version string
 
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.CompileClient]
 	calls map[cache.Key]*call // compilations under way; guarded by mu
 	proc  *process            // guarded by mu
 	// starting is closed when the process that is just coming up is there, or is not; guarded by mu.

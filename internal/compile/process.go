@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"kudzu/internal/config"
+	"kudzu/internal/lockrank"
 )
 
 // process is a running compiler process: requests go in, answers come back in any order.
@@ -17,9 +17,9 @@ type process struct {
 	conn *conn
 	died chan struct{}
 
-	write sync.Mutex // frames go in whole
+	write lockrank.Mutex[lockrank.CompileWrite] // frames go in whole
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.CompileProcess]
 	next    uint32                  // guarded by mu
 	pending map[uint32]chan<- Frame // guarded by mu; nil once the process is gone
 }

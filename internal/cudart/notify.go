@@ -1,10 +1,9 @@
 package cudart
 
 import (
-	"sync"
-
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rt"
 )
@@ -12,7 +11,7 @@ import (
 // notices are the callbacks that programs have registered: for memory that the system wants back, which it never does here,
 // and for messages of the log, which go to standard error and can be read. They are kept so that each can be taken back once.
 var notices struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.RuntimeNotices]
 	last uint64           // guarded by mu
 	all  map[uint64]int32 // guarded by mu: device, -1 for the log
 }

@@ -8,6 +8,7 @@ import (
 
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -41,7 +42,7 @@ type fatbin struct {
 	wrapper hostmem.Ptr
 	entries []*entry // guarded by registry.mu
 
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.RuntimeFatbin]
 	lib    cu.CUlibrary // guarded by mu: 0 until it is used
 	gone   bool         // guarded by mu: unregistered
 	placed bool         // guarded by mu: the program's pointers to managed variables are set
@@ -70,7 +71,7 @@ type registry struct {
 
 	stubs sync.Map // CUkernel to the address of the stub it was found by
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.RuntimeRegistry]
 	fatbins map[uint64]*fatbin // guarded by mu
 }
 

@@ -1,9 +1,8 @@
 package cudart
 
 import (
-	"sync"
-
 	"kudzu/internal/driver"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -15,7 +14,7 @@ func (t *Thread) driver() *driver.Thread { return (*driver.Thread)(t) }
 
 // primaries says which primary contexts the runtime holds: one reference a device, whichever thread needed it first.
 var primaries struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.RuntimePrimaries]
 	held map[int32]bool // guarded by mu
 }
 

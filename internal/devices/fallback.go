@@ -5,12 +5,13 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/interp"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 )
 
 // fallback runs, on the interpreter and in the cpu devices' memory, what the compiler cannot.
 type fallback struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.Fallback]
 	devs []backend.Device // guarded by mu; only grows, before the first load
 
 	once sync.Once

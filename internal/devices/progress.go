@@ -5,12 +5,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"kudzu/internal/config"
+	"kudzu/internal/lockrank"
 )
 
 // progress is the line that a terminal shows while kernels compile, so that a program's first run, which may wait a
@@ -20,7 +20,7 @@ type progress struct {
 	delay time.Duration // until a compilation is worth a line
 	every time.Duration
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.Progress]
 	busy    []*string     // names of the kernels under way; guarded by mu
 	done    int           // kernels compiled; guarded by mu
 	since   time.Time     // when busy became non-empty; guarded by mu

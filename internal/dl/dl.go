@@ -17,8 +17,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"unsafe"
+
+	"kudzu/internal/lockrank"
 )
 
 // Library is an open shared library. It is never closed: foreign drivers do not survive it.
@@ -26,7 +27,7 @@ type Library struct {
 	path   string
 	handle unsafe.Pointer
 
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.ForeignLibrary]
 	syms map[string]*Func // guarded by mu
 }
 

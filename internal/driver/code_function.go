@@ -1,10 +1,10 @@
 package driver
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/ptx/check"
 	"kudzu/internal/spec/cu"
 )
@@ -16,11 +16,11 @@ type Function struct {
 	decl   *backend.KernelDecl
 	kernel backend.Kernel
 
-	adopted atomic.Bool   // took on what was set on its Kernel
-	ready   atomic.Bool   // facts is set
-	infoMu  sync.Mutex    // one thread compiles, the others wait
-	facts   facts         // constant once ready
-	shaped  atomic.Uint64 // block shape last compiled for, packed
+	adopted atomic.Bool                             // took on what was set on its Kernel
+	ready   atomic.Bool                             // facts is set
+	infoMu  lockrank.Mutex[lockrank.DriverFunction] // one thread compiles, the others wait
+	facts   facts                                   // constant once ready
+	shaped  atomic.Uint64                           // block shape last compiled for, packed
 	dynamic atomic.Int32
 	limited atomic.Bool // dynamic was set by the program
 	carve   atomic.Int32

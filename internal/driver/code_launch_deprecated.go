@@ -4,16 +4,16 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
 // oldLaunch is the launch that the first CUDA releases built up on a function piece by piece.
 type oldLaunch struct {
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.DriverOldLaunch]
 	block  [3]uint32 // guarded by mu, as the rest
 	shared uint32
 	size   uint32 // of the parameters

@@ -1,10 +1,9 @@
 package driver
 
 import (
-	"sync"
-
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -16,7 +15,7 @@ type Library struct {
 	opts   jit
 	read   func(claim) (string, error) // the image, read from our own copy of it
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.DriverLibrary]
 	kernels map[string]*Kernel // guarded by mu
 	names   []string           // guarded by mu: of the kernels, once known
 	known   bool               // guarded by mu
@@ -30,7 +29,7 @@ type Kernel struct {
 	handle cu.CUkernel
 	name   string
 
-	mu  sync.Mutex
+	mu  lockrank.Mutex[lockrank.DriverKernel]
 	set map[int32]map[cu.CUfunction_attribute]int32 // guarded by mu: by device; taken on by the functions made later
 }
 

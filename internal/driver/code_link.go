@@ -7,10 +7,10 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/ptx"
 	"kudzu/internal/spec/cu"
 )
@@ -22,7 +22,7 @@ type Linker struct {
 	dev   claim
 	jit   *jit
 
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.DriverLinker]
 	parts  []ptx.Part // guarded by mu, as the rest
 	bad    error      // what an input answered: it spoils the link
 	image  uint64

@@ -1,12 +1,11 @@
 package driver
 
 import (
-	"sync"
-
 	"kudzu/internal/backend"
 	"kudzu/internal/devrt"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/check"
@@ -31,7 +30,7 @@ type Module struct {
 	prog    backend.Program
 	refs    refs
 
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.DriverModule]
 	funcs map[string]*Function // guarded by mu: by name, so that asking twice gives the same handle
 }
 

@@ -1,16 +1,15 @@
 package driver
 
 import (
-	"sync"
-
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
 // nameTable keeps names as C strings for good. A program may hold on to one after its module is gone, and modules loaded
 // again and again bring the same names, so each is kept once.
 type nameTable struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.DriverNames]
 	at   map[string]hostmem.Ptr // guarded by mu
 	free hostmem.Ptr            // guarded by mu: unused part of the last block
 	left uint64                 // guarded by mu

@@ -11,6 +11,7 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/config"
 	"kudzu/internal/handle"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 	"kudzu/internal/spec/cu"
 )
@@ -53,7 +54,7 @@ type state struct {
 	callQuiet CallOut // one that may call nothing of ours
 
 	ready atomic.Bool // set last in init
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.DriverState]
 	// guarded by mu until ready, then constant
 	devices []*Device
 	abroad  bool  // some device's vendor has libraries of its own
@@ -85,12 +86,12 @@ type state struct {
 	virtual     virtualSpace
 	sharing     sharing
 	externals   externals
-	adviceMu    sync.Mutex    // guards alloc.advice
-	graphMu     sync.Mutex    // see Graph
-	captures    []*capture    // guarded by graphMu
-	captureIDs  uint64        // guarded by graphMu
-	captureN    atomic.Int32  // length of captures
-	graphN      atomic.Uint32 // last graph id
+	adviceMu    lockrank.Mutex[lockrank.DriverAdvice] // guards alloc.advice
+	graphMu     lockrank.Mutex[lockrank.DriverGraph]  // see Graph
+	captures    []*capture                            // guarded by graphMu
+	captureIDs  uint64                                // guarded by graphMu
+	captureN    atomic.Int32                          // length of captures
+	graphN      atomic.Uint32                         // last graph id
 
 	allocs       rangeMap
 	names        nameTable

@@ -6,10 +6,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 	"kudzu/internal/spec/cu"
 )
@@ -19,7 +19,7 @@ const logLines = 100
 
 // logs is what the driver said to standard error, for cuLogsDump. A message's number counts from 1.
 var logs struct {
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.DriverLogs]
 	lines []string // guarded by mu: the newest
 	total uint64   // guarded by mu: messages so far
 

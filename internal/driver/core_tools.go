@@ -3,9 +3,9 @@ package driver
 import (
 	"os"
 	"strings"
-	"sync"
 
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -35,7 +35,7 @@ const maxPath = 1024
 
 // coredumps keeps the settings: those of the process, and what contexts set otherwise.
 var coredumps struct {
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.DriverCoredumps]
 	values map[coredumpKey][]byte
 }
 
@@ -202,7 +202,7 @@ func (t *Thread) CheckpointProcessUnlock(pid int32, _ hostmem.Ptr) error { retur
 // notifications are functions of the program to be told when a device wants memory back. None ever does here, as on any
 // system where one program cannot evict another's memory.
 var notifications struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.DriverNotices]
 	last uint64
 	of   map[cu.CUasyncCallbackHandle]cu.CUdevice
 }

@@ -2,12 +2,12 @@ package driver
 
 import (
 	"errors"
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -32,11 +32,11 @@ type Context struct {
 	legacy    atomic.Pointer[Stream]
 	blocking  atomic.Pointer[[]*Stream] // those that the legacy stream waits for; written under mu, replaced, never changed in place
 
-	tailMu sync.Mutex    // held under order, for legacyTail only
-	tail   backend.Fence // guarded by tailMu: end of the legacy stream at tailAt
-	tailAt uint64        // guarded by tailMu
+	tailMu lockrank.Mutex[lockrank.DriverTail] // held under order, for legacyTail only
+	tail   backend.Fence                       // guarded by tailMu: end of the legacy stream at tailAt
+	tailAt uint64                              // guarded by tailMu
 
-	mu        sync.Mutex
+	mu        lockrank.Mutex[lockrank.DriverContext]
 	flags     uint32                   // guarded by mu, as the rest
 	refs      int                      // cuCtxAttach
 	limits    [numLimits]uint64        //

@@ -1,9 +1,8 @@
 package driver
 
 import (
-	"sync"
-
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -138,7 +137,7 @@ func (c *Context) epitaph() epitaph {
 // graveyard keeps the epitaphs of the contexts destroyed last: other threads may still have one of them current. It is
 // bounded, because a program may create and destroy contexts for ever.
 type graveyard struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.DriverGraves]
 	of   map[cu.CUcontext]epitaph // guarded by mu
 	ring [64]cu.CUcontext         // guarded by mu: oldest at next
 	next int                      // guarded by mu

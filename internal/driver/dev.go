@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/ptx/check"
 	"kudzu/internal/spec/cu"
 )
@@ -18,10 +18,10 @@ type Device struct {
 	dev     backend.Device
 	info    *backend.Info
 
-	mu      sync.Mutex // guards the primary context's coming and going
-	primary *Context   // guarded by mu: made at first touch, then the same for good
-	refs    int        // guarded by mu: retains
-	flags   uint32     // guarded by mu: of the primary context
+	mu      lockrank.Mutex[lockrank.DriverDevice] // guards the primary context's coming and going
+	primary *Context                              // guarded by mu: made at first touch, then the same for good
+	refs    int                                   // guarded by mu: retains
+	flags   uint32                                // guarded by mu: of the primary context
 
 	pools    devicePools
 	graphMem graphCounters

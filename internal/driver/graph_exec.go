@@ -3,10 +3,10 @@ package driver
 import (
 	"errors"
 	"slices"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -18,8 +18,8 @@ type GraphExec struct {
 	id     uint32
 	flags  uint64
 
-	mu      sync.Mutex // held while a launch is put in
-	steps   []step     // guarded by mu
+	mu      lockrank.Mutex[lockrank.DriverExec] // held while a launch is put in
+	steps   []step                              // guarded by mu
 	where   map[*GraphNode]int
 	lanes   int
 	queues  []backend.Queue // guarded by mu: of the lanes but the first, of ctx
@@ -445,6 +445,16 @@ func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
 	if err := t.notCaptured(st); err != nil {
 		return err
 	}
+	if err := t.launchExec(x, st); err != nil {
+		return err
+	}
+	if launchBlocking() {
+		return st.wait()
+	}
+	return nil
+}
+
+func (t *Thread) launchExec(x *GraphExec, st *Stream) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.dead {
@@ -460,7 +470,7 @@ func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
 	if err := x.ready(st); err != nil {
 		return err
 	}
-	err = st.enqueue(func(q backend.Queue) (err error) {
+	err := st.enqueue(func(q backend.Queue) (err error) {
 		if x.last != nil && x.last != st {
 			err = after(q, x.last.q)
 		}
@@ -472,9 +482,6 @@ func (t *Thread) GraphLaunch(h cu.CUgraphExec, stream cu.CUstream) error {
 	x.last = st
 	if err != nil {
 		return st.ctx.fail(err)
-	}
-	if launchBlocking() {
-		return st.wait()
 	}
 	return nil
 }

@@ -2,10 +2,10 @@ package driver
 
 import (
 	"slices"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -205,7 +205,7 @@ func (t *Thread) GraphMemFreeNodeGetParams(h cu.CUgraphNode) (DevPtr, error) {
 
 // graphCounters is a device's memory in graphs.
 type graphCounters struct {
-	mu             sync.Mutex
+	mu             lockrank.Mutex[lockrank.DriverGraphMemory]
 	used, reserved counter // guarded by mu
 }
 

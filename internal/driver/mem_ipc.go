@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"sync"
 	"syscall"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -96,7 +96,7 @@ type imported struct {
 
 // sharing is the books of both.
 type sharing struct {
-	mu  sync.Mutex
+	mu  lockrank.Mutex[lockrank.DriverSharing]
 	out map[*alloc]*exported // guarded by mu
 	in  map[uint64]*imported // guarded by mu: by the address the program got
 	key map[ipcHandle]uint64 // guarded by mu: the address of a handle that is open
@@ -105,29 +105,26 @@ type sharing struct {
 
 // export makes an allocation visible to others, once.
 func (s *state) export(a *alloc) (*exported, error) {
-	s.sharing.mu.Lock()
-	defer s.sharing.mu.Unlock()
-	if e := s.sharing.out[a]; e != nil {
-		return e, nil
-	}
 	m, ok := a.device().dev.Memory().(backend.Sharer)
 	if !ok {
 		return nil, errNotSupported
 	}
-	// The memory moves: nothing may be running that touches it or its neighbours.
-	var list []*Context
-	s.contexts.All(func(_ handle.Value, c *Context) bool {
-		if c.dev == a.device() && c.alive.Load() && c.fault.Load() == 0 {
-			list = append(list, c)
-		}
-		return true
-	})
-	for _, c := range list {
-		if err := c.sync(); err != nil {
-			return nil, err
-		}
+	s.sharing.mu.Lock()
+	e := s.sharing.out[a]
+	s.sharing.mu.Unlock()
+	if e != nil {
+		return e, nil
 	}
-	e := &exported{}
+	// The memory moves: nothing may be running that touches it or its neighbours. Not under the lock, which every free takes.
+	if err := s.quiet(a.device()); err != nil {
+		return nil, err
+	}
+	s.sharing.mu.Lock()
+	defer s.sharing.mu.Unlock()
+	if e := s.sharing.out[a]; e != nil { // another thread was first
+		return e, nil
+	}
+	e = &exported{}
 	var err error
 	if e.fd, e.off, e.length, err = m.Share(backend.Addr(a.base), a.size); err != nil {
 		return nil, plain(err)
@@ -141,6 +138,23 @@ func (s *state) export(a *alloc) (*exported, error) {
 	}
 	s.sharing.out[a] = e
 	return e, nil
+}
+
+// quiet waits for the work of a device, in all contexts that have not failed.
+func (s *state) quiet(d *Device) error {
+	var list []*Context
+	s.contexts.All(func(_ handle.Value, c *Context) bool {
+		if c.dev == d && c.alive.Load() && c.fault.Load() == 0 {
+			list = append(list, c)
+		}
+		return true
+	})
+	for _, c := range list {
+		if err := c.sync(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unexport ends that when the allocation ends.

@@ -3,10 +3,10 @@ package driver
 import (
 	"math/bits"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -23,7 +23,7 @@ type Pool struct {
 	imported bool // another process's: nothing is allocated from it
 	props    cu.CUmemPoolProps
 
-	mu        sync.Mutex
+	mu        lockrank.Mutex[lockrank.DriverPool]
 	free      map[uint64][]poolBlock // guarded by mu, as the rest: by class
 	reuse     [3]int32               // the REUSE attributes, in their order
 	threshold uint64
@@ -58,7 +58,7 @@ func (b *poolBlock) done() bool {
 
 // devicePools is what a device knows of pools.
 type devicePools struct {
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.DriverPools]
 	builtin *Pool       // guarded by mu: made at first touch
 	current *Pool       // guarded by mu: nil means builtin
 	all     []*Pool     // guarded by mu

@@ -3,10 +3,10 @@ package driver
 import (
 	"slices"
 	"sort"
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -92,7 +92,7 @@ const chunkMax = 512
 
 // rangeMap is a set of disjoint address ranges. Copies look addresses up at every call, so readers share a lock.
 type rangeMap struct {
-	mu     sync.RWMutex
+	mu     lockrank.RWMutex[lockrank.DriverRanges]
 	chunks [][]*alloc // guarded by mu: none is empty; ascending
 }
 

@@ -3,11 +3,11 @@ package driver
 import (
 	"slices"
 	"sort"
-	"sync"
 	"syscall"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -42,7 +42,7 @@ type reservation struct {
 
 // virtualSpace is what is reserved and mapped. The lock is held while the backend maps: these calls are rare.
 type virtualSpace struct {
-	mu       sync.Mutex
+	mu       lockrank.Mutex[lockrank.DriverVirtual]
 	reserved []*reservation // guarded by mu: disjoint, ascending
 }
 

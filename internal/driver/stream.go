@@ -3,12 +3,12 @@ package driver
 import (
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -34,7 +34,7 @@ type Stream struct {
 	priority int32
 	q        backend.Queue
 
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.DriverStream]
 	seen  uint64      // guarded by mu: Context.legacySeq that this stream has waited for
 	dirty atomic.Bool // has work that the legacy stream has not waited for
 
@@ -43,7 +43,7 @@ type Stream struct {
 
 	capture atomic.Pointer[capture] // where work goes instead of q
 
-	attrMu sync.Mutex
+	attrMu lockrank.Mutex[lockrank.DriverStreamAttrs]
 	attrs  map[cu.CUstreamAttrID]cu.CUstreamAttrValue // guarded by attrMu
 }
 

@@ -1,10 +1,9 @@
 package driver
 
 import (
-	"sync"
-
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -14,7 +13,7 @@ type Event struct {
 	handle cu.CUevent
 	flags  uint32
 
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.DriverEvent]
 	fence backend.Fence  // guarded by mu: the last record, nil before the first
 	inCap *capturedEvent // guarded by mu: the last record, if a captured stream's
 	file  *eventFile     // guarded by mu: of an event that other processes see

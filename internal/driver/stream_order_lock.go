@@ -3,6 +3,8 @@ package driver
 import (
 	"sync"
 	"sync/atomic"
+
+	"kudzu/internal/lockrank"
 )
 
 // orderLock is a sync.RWMutex that costs half as much where nobody else wants it: the legacy stream takes it at every launch.
@@ -11,13 +13,14 @@ type orderLock struct {
 	state   atomic.Int32 // readers, or -1 for a writer
 	waiting atomic.Int32 // written under mu
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.DriverOrderQueue]
 	changed sync.Cond // of mu, made when first needed
 	writers int       // of those that wait; guarded by mu
 }
 
 // Lock is for writers: the legacy stream.
 func (o *orderLock) Lock() {
+	lockrank.Enter[lockrank.DriverOrder]()
 	if o.waiting.Load() != 0 || !o.state.CompareAndSwap(0, -1) {
 		o.slow(true)
 	}
@@ -27,10 +30,12 @@ func (o *orderLock) Lock() {
 func (o *orderLock) Unlock() {
 	o.state.Store(0)
 	o.wake()
+	lockrank.Leave[lockrank.DriverOrder]()
 }
 
 // RLock is for readers: the streams that wait for the legacy stream.
 func (o *orderLock) RLock() {
+	lockrank.Enter[lockrank.DriverOrder]()
 	if o.waiting.Load() != 0 || !o.read() {
 		o.slow(false)
 	}
@@ -41,6 +46,7 @@ func (o *orderLock) RUnlock() {
 	if o.state.Add(-1) == 0 {
 		o.wake()
 	}
+	lockrank.Leave[lockrank.DriverOrder]()
 }
 
 // read takes it if there is no writer.

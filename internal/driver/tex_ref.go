@@ -1,11 +1,11 @@
 package driver
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -17,7 +17,7 @@ type TexRef struct {
 	name   string  // the variable
 	handle cu.CUtexref
 
-	mu       sync.Mutex
+	mu       lockrank.Mutex[lockrank.DriverTexRef]
 	bound    bool                  // guarded by mu
 	res      cu.CUDA_RESOURCE_DESC // guarded by mu: what is bound
 	format   cu.CUarray_format     // guarded by mu
@@ -32,7 +32,7 @@ type SurfRef struct {
 	name   string
 	handle cu.CUsurfref
 
-	mu  sync.Mutex
+	mu  lockrank.Mutex[lockrank.DriverSurfRef]
 	arr cu.CUarray // guarded by mu; 0: nothing bound
 }
 
@@ -41,7 +41,7 @@ type refs struct {
 	kinds map[string]uint8 // backend.TextureObject … by name; constant
 	stale atomic.Bool      // something was set since the variables were written
 
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.DriverRefs]
 	tex   map[string]*TexRef  // guarded by mu
 	surf  map[string]*SurfRef // guarded by mu
 	given map[string]uint64   // guarded by mu: the handle in each variable

@@ -1,9 +1,8 @@
 package driver
 
 import (
-	"sync"
-
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -23,7 +22,7 @@ type Surface struct {
 
 // objects are found by the handles that kernels use, which the backend gives out.
 type objects[T any] struct {
-	mu sync.RWMutex
+	mu lockrank.RWMutex[lockrank.DriverObjects]
 	m  map[uint64]*T // guarded by mu
 }
 

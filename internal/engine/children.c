@@ -17,7 +17,7 @@ struct error {
 
 struct kz_children {
 	struct kz_child_rules rules;
-	kz_lock lock;
+	kz_lock lock;                       // KZ_RANK_CHILDREN
 	struct kz_child *buffers;           // guarded by lock, as the rest: asked for and not launched
 	struct kz_child *list, *last;       // launched
 	struct kz_child *tails, *last_tail; // launched into the tail stream
@@ -30,7 +30,9 @@ struct kz_children {
 
 struct kz_children *kz_children_new(const struct kz_child_rules *r) {
 	struct kz_children *c = calloc(1, sizeof *c);
-	if (c) c->rules = *r;
+	if (!c) return NULL;
+	kz_lock_init(&c->lock, KZ_RANK_CHILDREN);
+	c->rules = *r;
 	return c;
 }
 

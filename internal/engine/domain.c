@@ -9,6 +9,8 @@ enum { FIFO_BYTES = 1 << 20 }; // CUDA's default: cudaLimitPrintfFifoSize
 struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share) {
 	struct kz_domain *d = calloc(1, sizeof *d);
 	if (!d) return NULL;
+	kz_lock_init(&d->lock, KZ_RANK_DOMAIN);
+	kz_lock_init(&d->fifo.lock, KZ_RANK_FIFO);
 	d->refs = 1;
 	d->e = e;
 	d->heap = share ? kz_heap_ref(share->heap) : heap ? kz_heap_new(heap) : NULL;

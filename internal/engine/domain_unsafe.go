@@ -20,9 +20,10 @@ import "C"
 import (
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"kudzu/internal/lockrank"
 )
 
 // FaultKind tells what ended a kernel.
@@ -212,7 +213,7 @@ type task struct {
 
 // taskTable gives tasks numbers that C can hold.
 type taskTable struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.EngineTasks]
 	all  []task   // guarded by mu
 	free []uint64 // guarded by mu
 }

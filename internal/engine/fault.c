@@ -20,7 +20,7 @@ static __thread struct kz_ctx *tl_ctx __attribute__((tls_model("initial-exec")))
 
 static struct sigaction prev[RUNGS][65];
 static int top[65]; // highest rung in use for the signal, -1: none; guarded by install_lock
-static kz_lock install_lock;
+static kz_lock install_lock = KZ_LOCK(KZ_RANK_HANDLERS);
 static pid_t self_pid;
 static uintptr_t self_lo, self_hi;
 static _Atomic int64_t asserted_at, looked_at;

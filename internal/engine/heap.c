@@ -22,7 +22,7 @@ struct kz_heap {
 	_Atomic uint32_t refs;
 	struct kz_mem *mem;
 	_Atomic uint64_t limit;
-	kz_lock lock;
+	kz_lock lock;                // KZ_RANK_HEAP
 	uint64_t used;               // bytes of chunks
 	uint64_t bump, bump_end;     // rest of the newest chunk
 	uint64_t free[HEAP_CLASSES]; // header addresses, linked through the first word after the header
@@ -32,6 +32,7 @@ struct kz_heap {
 struct kz_heap *kz_heap_new(struct kz_mem *m) {
 	struct kz_heap *h = calloc(1, sizeof *h);
 	if (!h) return NULL;
+	kz_lock_init(&h->lock, KZ_RANK_HEAP);
 	h->refs = 1;
 	h->mem = m;
 	h->limit = 8 << 20; // CUDA's default: cudaLimitMallocHeapSize

@@ -1,4 +1,4 @@
-// What the engine's C files share. Lock order: queue, then fence, then engine, then memory; none is held while a kernel runs.
+// What the engine's C files share. Its locks and their order: enum kz_rank; no lock is held while a kernel runs.
 #ifndef KZ_INTERNAL_H
 #define KZ_INTERNAL_H
 
@@ -15,7 +15,43 @@
 
 // --- small tools (sync.c) ---
 
-typedef struct { _Atomic uint32_t v; } kz_lock; // 0 free, 1 held, 2 held and waited for
+// The order of the engine's locks: who holds one may take those below it, and no two of a rank. All are short: nobody waits for a
+// queue, calls the loader or runs a kernel under one. docs/locks.md shows them beside Go's. Built with KZ_LOCK_RANKS, as the stress
+// test is, every acquire checks.
+enum kz_rank {
+	KZ_RANK_NONE,
+	KZ_RANK_QUEUES,   // kz_engine.all_lock
+	KZ_RANK_QUEUE,    // kz_queue.lock
+	KZ_RANK_FENCE,    // kz_fence.lock
+	KZ_RANK_ENGINE,   // kz_engine.lock
+	KZ_RANK_TASKS,    // kz_engine.task_lock
+	KZ_RANK_CONTEXTS, // kz_engine.ctx_lock
+	KZ_RANK_CHILDREN, // kz_children.lock
+	KZ_RANK_DOMAIN,   // kz_domain.lock
+	KZ_RANK_FIFO,     // kz_fifo.lock
+	KZ_RANK_HEAP,     // kz_heap.lock
+	KZ_RANK_MEMORY,   // the arena's
+	KZ_RANK_HANDLERS, // install_lock: signal handlers
+};
+
+typedef struct {
+	_Atomic uint32_t v; // 0 free, 1 held, 2 held and waited for
+#ifdef KZ_LOCK_RANKS
+	uint32_t rank;
+#endif
+} kz_lock;
+
+#ifdef KZ_LOCK_RANKS
+#define KZ_LOCK(r) {.rank = (r)}
+void kz_rank_take(const kz_lock *l);
+void kz_rank_give(const kz_lock *l);
+static inline void kz_lock_init(kz_lock *l, enum kz_rank r) { l->rank = r; }
+#else
+#define KZ_LOCK(r) {0}
+static inline void kz_rank_take(const kz_lock *l) { (void)l; }
+static inline void kz_rank_give(const kz_lock *l) { (void)l; }
+static inline void kz_lock_init(kz_lock *l, enum kz_rank r) { (void)l, (void)r; } // all zero is free
+#endif
 
 void kz_lock_slow(kz_lock *l);
 void kz_lock_wake(kz_lock *l);
@@ -24,9 +60,11 @@ void kz_futex_wake(_Atomic uint32_t *p, int n);
 
 static inline void kz_acquire(kz_lock *l) {
 	uint32_t z = 0;
+	kz_rank_take(l);
 	if (!atomic_compare_exchange_strong_explicit(&l->v, &z, 1, memory_order_acquire, memory_order_relaxed)) kz_lock_slow(l);
 }
 static inline void kz_release(kz_lock *l) {
+	kz_rank_give(l);
 	if (atomic_exchange_explicit(&l->v, 0, memory_order_release) == 2) kz_lock_wake(l);
 }
 static inline int64_t kz_nanos(void) {
@@ -112,7 +150,7 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 
 struct kz_heap;
 struct kz_fifo {
-	kz_lock lock;
+	kz_lock lock; // KZ_RANK_FIFO
 	char *buf;
 	uint64_t cap, head, len; // records of uint32 length and text, a ring by bytes
 	_Atomic uint32_t pending;
@@ -124,7 +162,7 @@ struct kz_domain {
 	_Atomic uint32_t refs;
 	_Atomic uint32_t poisoned; // 1 once fault is written
 	struct kz_engine *e;
-	kz_lock lock;
+	kz_lock lock;          // KZ_RANK_DOMAIN
 	struct kz_fault fault; // written once, under lock, before poisoned
 	struct kz_fifo fifo;
 	struct kz_heap *heap; // NULL: device malloc fails; may be shared with other domains
@@ -207,7 +245,7 @@ _Static_assert(offsetof(struct kz_op, u.kernel.params) % 64 == 0, "parameters ho
 
 struct kz_queue {
 	// The side that enqueues.
-	kz_lock lock;
+	kz_lock lock;                // KZ_RANK_QUEUE
 	uint32_t state;              // KZ_Q_*, guarded by lock
 	_Atomic(struct kz_op *) head; // written under lock: not yet taken by a driver
 	struct kz_op *tail;           // guarded by lock
@@ -249,7 +287,7 @@ struct kz_queue {
 struct kz_fence {
 	_Atomic uint32_t refs;
 	_Atomic uint32_t done;
-	kz_lock lock;
+	kz_lock lock;             // KZ_RANK_FENCE
 	struct kz_queue *q;       // referenced while pending, guarded by lock
 	struct kz_queue *waiters; // guarded by lock
 	uint64_t seq;
@@ -275,11 +313,11 @@ struct kz_thread {
 
 struct kz_engine {
 	int n; // regular workers
-	kz_lock lock;
+	kz_lock lock; // KZ_RANK_ENGINE
 	struct kz_queue *ready_head[KZ_PRIORITIES], *ready_tail[KZ_PRIORITIES];
 	struct kz_op *jobs_head, *jobs_tail;
 	struct kz_ctx *contexts; // idle ones, guarded by ctx_lock
-	kz_lock ctx_lock;
+	kz_lock ctx_lock;            // KZ_RANK_CONTEXTS
 	uint32_t ncontexts, next_id; // guarded by ctx_lock
 	struct kz_thread *threads;   // guarded by lock
 	uint32_t nextra, extra_idle, permits; // guarded by lock: threads that stand in for yielding ones
@@ -298,10 +336,10 @@ struct kz_engine {
 	_Atomic uint32_t stopping;
 	_Atomic uint64_t queues; // made so far
 
-	kz_lock all_lock;
+	kz_lock all_lock; // KZ_RANK_QUEUES
 	struct kz_queue *all; // every queue, guarded by all_lock
 
-	kz_lock task_lock;
+	kz_lock task_lock; // KZ_RANK_TASKS
 	struct kz_op *task_head, *task_tail; // linked by job.next_job
 	_Atomic uint32_t task_event;
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t busy; // threads that work, those that help included

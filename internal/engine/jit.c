@@ -23,7 +23,7 @@ __attribute__((visibility("protected"))) struct {
 
 __attribute__((visibility("protected"), noinline)) void __jit_debug_register_code(void) { __asm__ volatile("" ::: "memory"); }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of no rank: nothing is called under it
 
 void *kz_code_add(const void *object, uint64_t bytes) {
 	struct entry *e = malloc(sizeof *e + bytes);

@@ -27,13 +27,13 @@
 #endif
 
 static struct {
-	kz_lock lock; // guards everything below, and every kz_mem
+	kz_lock lock; // KZ_RANK_MEMORY: guards everything below, and every kz_mem
 	struct kz_arena_view v;
 	uint64_t *bits; // a bit for each 256 bytes: slot is free
 	uint32_t nslabs;
 	uint32_t bins[BINS]; // free spans by floor(log2(length)); slab 0 is never given out, so 0 ends a list
 	bool tried;
-} A;
+} A = {.lock = KZ_LOCK(KZ_RANK_MEMORY)};
 
 struct kz_mem {
 	uint64_t limit, used; // bytes in slabs

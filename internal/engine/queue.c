@@ -14,6 +14,7 @@ struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
 	struct kz_queue *q = aligned_alloc(KZ_CACHELINE, (sizeof *q + 63) & ~(size_t)63);
 	if (!q) return NULL;
 	memset(q, 0, sizeof *q);
+	kz_lock_init(&q->lock, KZ_RANK_QUEUE);
 	q->refs = 1;
 	q->wake_at = UINT64_MAX;
 	q->d = d;
@@ -312,6 +313,7 @@ int kz_queue_mark(struct kz_queue *q, struct kz_fence **out) {
 		free(f);
 		return KZ_NOMEM;
 	}
+	kz_lock_init(&f->lock, KZ_RANK_FENCE);
 	f->refs = 2; // the caller's and the operation's
 	f->q = q;
 	kz_queue_ref(q);

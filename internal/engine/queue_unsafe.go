@@ -34,9 +34,10 @@ import "C"
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"kudzu/internal/lockrank"
 )
 
 // KernelConfig describes compiled code; the numbers are those of the image's metadata.
@@ -279,6 +280,11 @@ func (q *Queue) Wait(f *Fence) error {
 
 // Sync blocks until all work enqueued so far is done; the calling thread runs it where it can. The error is the domain's fault.
 func (q *Queue) Sync() error {
+	lockrank.Wait()
+	return q.drain()
+}
+
+func (q *Queue) drain() error {
 	if !q.enter() {
 		return ErrClosed
 	}
@@ -312,7 +318,7 @@ func (q *Queue) Close() error {
 	if q.gone.Swap(true) {
 		return ErrClosed
 	}
-	err := q.Sync()
+	err := q.drain()
 	q.uses.shut()
 	q.uses.alone()
 	rc := q.sync() // what calls put in that were under way
@@ -331,7 +337,7 @@ type Fence struct {
 
 // fences keeps Fence objects for reuse, because the finalizer that returns a dropped one to C costs more than the mark itself.
 var fences struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.EngineFences]
 	free *Fence // guarded by mu
 	n    int    // guarded by mu
 }
@@ -396,6 +402,7 @@ func (f *Fence) Nanos() int64 {
 
 // Sync blocks until the fence is reached, as Queue.Sync.
 func (f *Fence) Sync() error {
+	lockrank.Wait()
 	defer runtime.KeepAlive(f)
 	for {
 		var id C.uint64_t

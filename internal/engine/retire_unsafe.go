@@ -9,11 +9,11 @@ package engine
 */
 import "C"
 
-import "sync"
+import "kudzu/internal/lockrank"
 
 // retirements are what waits for work that was there when kernels were retired, the first one first.
 type retirements struct {
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.EngineRetired]
 	waiting []retirement // guarded by mu
 	busy    bool         // guarded by mu: a goroutine works on them
 }

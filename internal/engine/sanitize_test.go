@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestStressC builds the engine's C files with testdata/stress and runs them without Go: plainly always, and with
+// TestStressC builds the engine's C files with testdata/stress and runs them without Go and with the order of
+// locks checked: plainly always, and with
 // KUDZU_SANITIZE=thread, address or undefined under that sanitizer.
 func TestStressC(t *testing.T) {
 	cc, err := exec.LookPath("cc")
@@ -20,7 +21,7 @@ func TestStressC(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := filepath.Join(t.TempDir(), "stress")
-	args := append([]string{"-std=gnu11", "-O2", "-g", "-pthread", "-Wall", "-Wextra", "-Werror", "-Wl,--wrap=pthread_create", "-o", bin, "testdata/stress/main.c", "enter_" + runtime.GOARCH + ".S"}, files...)
+	args := append([]string{"-std=gnu11", "-O2", "-g", "-pthread", "-Wall", "-Wextra", "-Werror", "-DKZ_LOCK_RANKS", "-Wl,--wrap=pthread_create", "-o", bin, "testdata/stress/main.c", "enter_" + runtime.GOARCH + ".S"}, files...)
 	if s := os.Getenv("KUDZU_SANITIZE"); s != "" {
 		args = append(args, "-fsanitize="+s, "-fno-sanitize-recover=all") // what is only printed would pass
 	}

@@ -663,6 +663,10 @@ int kz_engine_start(int threads, struct kz_engine **out) {
 	struct kz_engine *e = aligned_alloc(KZ_CACHELINE, (sizeof *e + 63) & ~(size_t)63);
 	if (!e) return KZ_NOMEM;
 	memset(e, 0, sizeof *e);
+	kz_lock_init(&e->lock, KZ_RANK_ENGINE);
+	kz_lock_init(&e->ctx_lock, KZ_RANK_CONTEXTS);
+	kz_lock_init(&e->all_lock, KZ_RANK_QUEUES);
+	kz_lock_init(&e->task_lock, KZ_RANK_TASKS);
 	e->n = threads < 1 ? 1 : threads;
 	kz_fault_install();
 	for (int i = 0; i < e->n; i++)

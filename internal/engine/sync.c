@@ -28,3 +28,31 @@ void kz_lock_slow(kz_lock *l) {
 }
 
 void kz_lock_wake(kz_lock *l) { kz_futex_wake(&l->v, 1); }
+
+#ifdef KZ_LOCK_RANKS
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HELD_MAX = KZ_RANK_HANDLERS };
+static __thread const kz_lock *held[HELD_MAX]; // by this thread, in the order of their ranks
+static __thread int nheld;
+
+void kz_rank_take(const kz_lock *l) {
+	uint32_t top = nheld ? held[nheld - 1]->rank : KZ_RANK_NONE;
+	if (l->rank <= top) { // a lock without a rank, too
+		fprintf(stderr, "BUG: lock order: a lock of rank %u is taken under one of rank %u\n", l->rank, top);
+		abort();
+	}
+	held[nheld++] = l;
+}
+
+void kz_rank_give(const kz_lock *l) {
+	int i = nheld - 1;
+	while (i >= 0 && held[i] != l) i--;
+	if (i < 0) {
+		fprintf(stderr, "BUG: a lock of rank %u is given back by a thread that does not hold it\n", l->rank);
+		abort();
+	}
+	for (nheld--; i < nheld; i++) held[i] = held[i + 1];
+}
+#endif

@@ -10,8 +10,9 @@ package engine
 import "C"
 
 import (
-	"sync"
 	"unsafe"
+
+	"kudzu/internal/lockrank"
 )
 
 // Texture is struct kz_tex; backend.Texture has the same fields and says what they are.
@@ -54,7 +55,7 @@ var (
 )
 
 // textures orders the writers of the table; the objects are in C, where kernels find them.
-var textures sync.Mutex
+var textures lockrank.Mutex[lockrank.EngineTextures]
 
 // TextureSlotBits divides a handle: its slot in the table below, a generation above. Handles are the caller's to choose, no two
 // of one slot at a time.

@@ -16,8 +16,9 @@ package handle
 import (
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
+
+	"kudzu/internal/lockrank"
 )
 
 // Value is a handle as C sees it. Zero is never a handle.
@@ -78,7 +79,7 @@ type Table[T any] struct {
 	chunks atomic.Pointer[[]*chunk[T]] // grows by replacement; chunks themselves stay
 	live   atomic.Int64
 
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.Handles]
 	free []freeSlot // guarded by mu
 	next uint32     // guarded by mu: slots never used yet start here
 }

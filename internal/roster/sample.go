@@ -1,14 +1,15 @@
 package roster
 
 import (
-	"sync"
 	"time"
+
+	"kudzu/internal/lockrank"
 )
 
 // Sampler turns the counters of all processes into a share of the time. The threads that run kernels are all devices', so
 // it is the same for each device.
 type Sampler struct {
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.RosterSample]
 	at    time.Time      // guarded by mu, as the rest
 	spent map[int]uint64 // by process, at that time
 	last  int

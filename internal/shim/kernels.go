@@ -5,9 +5,9 @@ package shim
 import (
 	"encoding/binary"
 	"math"
-	"sync"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
@@ -15,7 +15,7 @@ import (
 type Kernels struct {
 	Name, Text string
 
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.ShimKernels]
 	loaded map[cu.CUcontext]*module // guarded by mu
 }
 

@@ -1,14 +1,15 @@
 package shim
 
 import (
-	"sync"
 	"sync/atomic"
+
+	"kudzu/internal/lockrank"
 )
 
 // Providers are those that may do a library's work instead of our kernels, in the order they are asked. They come when the process
 // starts and are read at every call, so reading takes no lock.
 type Providers[P any] struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.ShimProviders]
 	list atomic.Pointer[[]P]
 }
 

@@ -2,18 +2,18 @@ package shim
 
 import (
 	"errors"
-	"sync"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
 
 // Workspace is device memory a handle keeps, one piece a stream: work of one stream uses its piece one after another. A
 // piece that became too small is kept until the end, because work in flight or a captured graph may still use it.
 type Workspace struct {
-	calls sync.Mutex // from a call's first kernel to its last
+	calls lockrank.Mutex[lockrank.ShimCalls] // from a call's first kernel to its last
 
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.ShimWorkspace]
 	pieces map[place]piece // guarded by mu
 	old    []driver.DevPtr // guarded by mu
 }

@@ -9,10 +9,10 @@ package compare
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 )
 
 // Reference makes the second executor over a device's memory. Space tells it what memory there is.
@@ -49,9 +49,9 @@ type Backend struct {
 	report *report
 
 	// quiet is held for writing while a launch is compared, and for reading while work is put in: nothing else runs meanwhile.
-	quiet sync.RWMutex
+	quiet lockrank.RWMutex[lockrank.CompareQuiet]
 
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.CompareDevice]
 	queues map[*queue]bool // guarded by mu: those that are open
 	before []byte          // guarded by quiet: where memory is copied to
 }
@@ -153,7 +153,7 @@ type program struct {
 	d *device
 	m *backend.Module
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.CompareProgram]
 	ref     backend.Program    // guarded by mu: loaded when first needed
 	kernels map[string]*kernel // guarded by mu
 }
@@ -218,7 +218,7 @@ type kernel struct {
 	p    *program
 	decl *backend.KernelDecl
 
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.CompareKernel]
 	use   map[[3]uint32]use // guarded by mu: by block shape
 	large bool              // guarded by mu: a launch was too large, and that was said
 	hash  string            // of its text; set with text

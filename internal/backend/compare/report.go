@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/config"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 )
 
@@ -44,7 +44,7 @@ type Where struct {
 
 type report struct {
 	program string
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.CompareReport]
 	f       *os.File // guarded by mu; nil: nobody asked
 }
 

@@ -3,10 +3,10 @@ package compare
 import (
 	"cmp"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 )
 
 // unit is what allocations are rounded up to: reading a little past the end is harmless on every device.
@@ -16,7 +16,7 @@ const unit = 256
 // of the process will do needs no such list; to compare, one must know what there is.
 type hostMemory struct {
 	memory
-	mu   sync.RWMutex
+	mu   lockrank.RWMutex[lockrank.CompareHost]
 	host []extent // guarded by mu
 }
 

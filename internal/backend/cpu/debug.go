@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 
 	"kudzu/internal/config"
 	"kudzu/internal/engine"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 )
 
@@ -17,7 +17,7 @@ import (
 type debug struct {
 	gdb bool
 
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.CPUDebug]
 	perf *os.File // nil: nobody asked, or it could not be made; guarded by mu
 }
 

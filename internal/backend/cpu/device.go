@@ -3,12 +3,12 @@ package cpu
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/engine"
 	"kudzu/internal/image"
+	"kudzu/internal/lockrank"
 )
 
 // Device is one device: a share of memory over the engine's workers, which all devices have in common.
@@ -22,7 +22,7 @@ type Device struct {
 	index int           // among the devices
 	stack atomic.Uint32 // bytes a thread that SetStack asked for, 0 if it is no more than kernels have anyway
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.CPUDevice]
 	domains map[uint64]*domain // guarded by mu: those that NewQueueIn named
 }
 

@@ -12,6 +12,7 @@ import (
 	"kudzu/internal/compile"
 	"kudzu/internal/engine"
 	"kudzu/internal/image"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 )
 
@@ -26,9 +27,9 @@ type Kernel struct {
 
 	list atomic.Pointer[[]*variant] // read without a lock on every launch; a new slice each time it grows
 
-	mu     sync.Mutex        // held to change list
-	never  error             // guarded by mu: why neither compiler nor fallback can run it
-	making map[shape]*making // guarded by mu
+	mu     lockrank.Mutex[lockrank.CPUKernel] // held to change list
+	never  error                              // guarded by mu: why neither compiler nor fallback can run it
+	making map[shape]*making                  // guarded by mu
 	// stacked: its threads have a stack of the device's size, as far as the last compilation told.
 	stacked atomic.Bool
 	gone    atomic.Bool // the program is unloaded
@@ -37,7 +38,7 @@ type Kernel struct {
 	told      *compile.Facts // what the text tells; set by factsOnce
 	toldErr   error
 
-	aheadMu sync.Mutex
+	aheadMu lockrank.Mutex[lockrank.CPUAhead]
 	ahead   map[[3]uint32]*ahead // compilations in the background; guarded by aheadMu
 	aheads  sync.WaitGroup       // of them
 
@@ -75,7 +76,7 @@ type variant struct {
 var variants registry
 
 type registry struct {
-	mu   sync.RWMutex
+	mu   lockrank.RWMutex[lockrank.CPUVariants]
 	last uint64              // guarded by mu
 	all  map[uint64]*variant // guarded by mu
 }

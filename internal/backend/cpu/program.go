@@ -2,11 +2,11 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/engine"
 	"kudzu/internal/image"
+	"kudzu/internal/lockrank"
 )
 
 // Program is a loaded module: its variables in device memory, its kernels uncompiled until asked for.
@@ -17,7 +17,7 @@ type Program struct {
 
 	gone chan struct{} // closed when it is unloaded: what waits to be compiled need not be
 
-	mu       sync.Mutex
+	mu       lockrank.Mutex[lockrank.CPUProgram]
 	kernels  map[string]*Kernel // guarded by mu
 	fallback backend.Program    // guarded by mu: loaded when first needed
 	// What device pointers to kernels are, once a kernel may launch others: made under mu, then read only. words is the same for the engine.

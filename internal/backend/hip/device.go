@@ -12,6 +12,7 @@ import (
 	"kudzu/internal/codeobject"
 	"kudzu/internal/config"
 	"kudzu/internal/dl"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/hip"
 )
 
@@ -29,7 +30,7 @@ type device struct {
 	queues sync.Map      // *queue: those that are open
 	stack  atomic.Uint64 // bytes a thread that a context asked for
 
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.HIPDevice]
 	limit  uint64  // HIP's, of the stack; 0 before it was asked; guarded by mu
 	stream uintptr // for work of our own, made at first use; guarded by mu
 	clock  clock

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/hip"
 )
 
@@ -25,7 +26,7 @@ var _ backend.Releaser = (*fence)(nil)
 // clock turns differences of events, which are all HIP tells, into times. A difference is a float32 of milliseconds: exact to
 // 60 ns within a second and useless within an hour, so the event that it is taken from is renewed.
 type clock struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.HIPClock]
 	mark *mark // guarded by mu
 }
 

@@ -13,12 +13,12 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
 	"kudzu/internal/dl"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/hip"
 )
 
@@ -41,7 +41,7 @@ type Backend struct {
 	cfg Config
 	api *api
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.HIPBackend]
 	opened  bool             // guarded by mu
 	devices []backend.Device // guarded by mu
 	err     error            // guarded by mu: what the first Open found

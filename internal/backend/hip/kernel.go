@@ -3,13 +3,13 @@ package hip
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/codeobject"
 	"kudzu/internal/compile"
 	"kudzu/internal/devrt"
 	"kudzu/internal/dl"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 	"kudzu/internal/spec/hip"
 )
@@ -19,7 +19,7 @@ type kernel struct {
 	p    *program
 	decl *backend.KernelDecl
 
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockrank.HIPKernel]
 	code *code // guarded by mu
 	err  error // guarded by mu: why there will be none
 	gone bool  // guarded by mu: the program was unloaded

@@ -6,11 +6,11 @@ import (
 	"io"
 	"math/bits"
 	"os"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/devrt"
 	"kudzu/internal/dl"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 	"kudzu/internal/spec/hip"
 )
@@ -26,7 +26,7 @@ const (
 )
 
 type mailbox struct {
-	mu        sync.Mutex
+	mu        lockrank.Mutex[lockrank.HIPMailbox]
 	box, heap backend.Addr // guarded by mu: 0 before the first kernel asks
 	ring      uint32       // guarded by mu: bytes, a power of two
 	heapBytes uint64       // guarded by mu

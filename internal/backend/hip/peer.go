@@ -3,9 +3,9 @@ package hip
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/hip"
 )
 
@@ -18,7 +18,7 @@ var (
 
 // peers are the devices whose memory a device was let reach. HIP keeps one answer a device, CUDA one a context: they are counted.
 type peers struct {
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.HIPPeers]
 	count map[int]int // by ordinal; guarded by mu
 }
 

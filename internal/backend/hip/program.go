@@ -3,10 +3,10 @@ package hip
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/image"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/hip"
 )
 
@@ -16,9 +16,9 @@ type program struct {
 	m    *backend.Module
 	vars variables
 
-	gate sync.RWMutex // held while a kernel's code is used, and to take it away
+	gate lockrank.RWMutex[lockrank.HIPCode] // held while a kernel's code is used, and to take it away
 
-	mu       sync.Mutex
+	mu       lockrank.Mutex[lockrank.HIPProgram]
 	kernels  map[string]*kernel // guarded by mu
 	unloaded bool               // guarded by mu
 }

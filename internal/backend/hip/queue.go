@@ -3,12 +3,12 @@ package hip
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/devrt"
 	"kudzu/internal/dl"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/hip"
 )
 
@@ -19,12 +19,12 @@ type queue struct {
 	last   atomic.Pointer[string]  // kernel launched last, for fault messages
 	recent atomic.Pointer[program] // whose kernel that was
 	closed atomic.Bool
-	gate   sync.RWMutex                  // held by calls that name the stream, and to close the queue
-	over   chan struct{}                 // closed when the stream is no more
-	speaks atomic.Bool                   // a kernel that names the mailbox was launched
-	ended  atomic.Pointer[backend.Fault] // by a kernel that said so
+	gate   lockrank.RWMutex[lockrank.HIPStream] // held by calls that name the stream, and to close the queue
+	over   chan struct{}                        // closed when the stream is no more
+	speaks atomic.Bool                          // a kernel that names the mailbox was launched
+	ended  atomic.Pointer[backend.Fault]        // by a kernel that said so
 
-	mu        sync.Mutex
+	mu        lockrank.Mutex[lockrank.HIPQueue]
 	workspace backend.Addr          // of cooperative launches, made for the first; guarded by mu
 	ran       map[*program]struct{} // whose kernels may be in the stream; guarded by mu
 }

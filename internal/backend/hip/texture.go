@@ -3,17 +3,17 @@ package hip
 import (
 	"encoding/binary"
 	"errors"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/devrt"
+	"kudzu/internal/lockrank"
 )
 
 // Kernels sample textures in software (package devrt), from a table of objects in device memory that has as many chunks as its
 // slots needed. A kernel that names the table finds objects made later, too.
 
 type textures struct {
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.HIPTextures]
 	table  backend.Addr            // guarded by mu: 0 before the first object or the first kernel that names it
 	chunks map[uint64]backend.Addr // guarded by mu: by where the table has their address
 	live   map[uint64]bool         // guarded by mu: handles of this device

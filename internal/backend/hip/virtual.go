@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/dl"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/hip"
 )
 
@@ -25,7 +25,7 @@ var (
 type virtual struct {
 	unit uint64 // 0: it has none
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.HIPVirtual]
 	last    int             // guarded by mu
 	handles map[int]uintptr // guarded by mu: HIP's, by our numbers
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/config"
 	"kudzu/internal/engine"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 )
 
@@ -152,7 +152,7 @@ type device struct {
 	workers int // blocks at a time
 	out     io.Writer
 	err     io.Writer
-	mu      sync.Mutex // of out and err
+	mu      lockrank.Mutex[lockrank.InterpOutput] // of out and err
 }
 
 func newDevice(info *backend.Info, mem memoryMap, out, errs io.Writer) *device {
@@ -180,7 +180,7 @@ func (d *device) Memory() backend.Memory {
 // memory is the engine's, with the host memory that programs pinned or registered.
 type memory struct {
 	*engine.Memory
-	mu   sync.RWMutex
+	mu   lockrank.RWMutex[lockrank.InterpHost]
 	host map[uint64]hostRange // by address; guarded by mu
 }
 

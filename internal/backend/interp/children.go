@@ -3,10 +3,10 @@ package interp
 import (
 	"encoding/binary"
 	"slices"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/image"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/ptx"
 )
 
@@ -37,7 +37,7 @@ const (
 
 // children is what a grid has launched.
 type children struct {
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.InterpChildren]
 	buffers map[uint64]*child // guarded by mu, as the rest: asked for and not launched
 	list    []*child
 	tails   []*child

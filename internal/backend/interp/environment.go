@@ -3,9 +3,9 @@ package interp
 import (
 	"fmt"
 	"io"
-	"sync"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/lockrank"
 )
 
 // Heap is where device malloc takes memory from.
@@ -21,9 +21,9 @@ type environment struct {
 	processors int
 	consts     []view // constant variables of the module
 
-	mu  *sync.Mutex // of the writers
-	out io.Writer   // printf
-	err io.Writer   // assertions
+	mu  *lockrank.Mutex[lockrank.InterpOutput] // of the writers
+	out io.Writer                              // printf
+	err io.Writer                              // assertions
 }
 
 // isConst reports whether an address is of a constant variable.

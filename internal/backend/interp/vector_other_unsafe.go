@@ -3,14 +3,15 @@
 package interp
 
 import (
-	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"kudzu/internal/lockrank"
 )
 
 // Elsewhere 16 bytes are two halves, each indivisible, and exchanged under a lock that only exchanges know.
 
-var pairs sync.Mutex
+var pairs lockrank.Mutex[lockrank.InterpPairs]
 
 func loadPair(p unsafe.Pointer) (lo, hi uint64) {
 	return atomic.LoadUint64((*uint64)(p)), atomic.LoadUint64((*uint64)(unsafe.Add(p, 8)))

@@ -1,13 +1,13 @@
 package cublas
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
@@ -21,7 +21,7 @@ func (t *Thread) driver() *driver.Thread { return (*driver.Thread)(t) }
 
 // Handle is what cublasCreate gives. cuBLASLt takes the same handles: programs cast one into the other.
 type Handle struct {
-	mu       sync.Mutex
+	mu       lockrank.Mutex[lockrank.BlasHandle]
 	stream   cu.CUstream
 	pointers blas.CublasPointerMode_t
 	math     blas.CublasMath_t

@@ -5,10 +5,10 @@ package cublaslt
 
 import (
 	"encoding/binary"
-	"sync"
 
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/lt"
@@ -186,7 +186,7 @@ func (k *kind) read(p hostmem.Ptr, attr int32, buf hostmem.Ptr, size uint64, wri
 // Descriptors made by Create lie in memory of ours that is given out again and never back to the system: what a program
 // still points to after Destroy stays readable, and is no descriptor any more.
 var (
-	poolMu sync.Mutex
+	poolMu lockrank.Mutex[lockrank.LtDescriptors]
 	pools  = map[*kind][]hostmem.Ptr{} // guarded by poolMu: free ones
 )
 

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/roster"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/nv"
@@ -60,7 +60,7 @@ func ReturnOf(err error) Return {
 }
 
 var (
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.NVML]
 	users   int // guarded by mu: Inits without their Shutdown
 	sampler roster.Sampler
 )

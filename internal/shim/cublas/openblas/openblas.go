@@ -11,6 +11,7 @@ import (
 
 	"kudzu/internal/config"
 	"kudzu/internal/dl"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/spec/blas"
@@ -31,7 +32,7 @@ type Provider struct {
 // library is what is called. The Fortran names are those that every BLAS has, so that a program's favourite may stand in.
 type library struct {
 	gemm map[cublas.Elem]*dl.Func
-	mu   sync.Mutex // one product at a time: each takes all threads
+	mu   lockrank.Mutex[lockrank.OpenBLAS] // one product at a time: each takes all threads
 }
 
 // Names are tried in this order.

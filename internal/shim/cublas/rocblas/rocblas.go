@@ -15,6 +15,7 @@ import (
 	"kudzu/internal/config"
 	"kudzu/internal/dl"
 	"kudzu/internal/driver"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/spec/rocblas"
@@ -35,7 +36,7 @@ type Provider struct {
 	err  error       // why
 	old  bool        // of ROCm 5, whose trmm takes other parameters
 
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.RocBLAS]
 	users map[user]*handle // guarded by mu
 }
 
@@ -49,7 +50,7 @@ type user struct {
 
 // handle is a rocblas_handle. Its stream and modes are set and used in one step.
 type handle struct {
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.RocBLASHandle]
 	at     uintptr      // guarded by mu: 0 once it ended
 	stream uintptr      // guarded by mu: as set last
 	modes  cublas.Modes // guarded by mu: as set last

@@ -12,6 +12,7 @@ import (
 	"kudzu/internal/config"
 	"kudzu/internal/dl"
 	"kudzu/internal/driver"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/shim/cublaslt"
@@ -33,7 +34,7 @@ type Provider struct {
 	lib  *dl.Library // nil: there is none
 	err  error       // why
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.HipBLASLt]
 	devices map[int]*device // guarded by mu
 }
 
@@ -41,7 +42,7 @@ var _ cublaslt.Provider = (*Provider)(nil)
 
 // device is the library's handle on a device, and the ways that were found to do products there.
 type device struct {
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockrank.HipBLASLtDevice]
 	at    uintptr                 // 0: not to be used; set once
 	ways  map[cublaslt.Shape]*way // guarded by mu
 	order []cublaslt.Shape        // guarded by mu: the oldest first
