@@ -150,11 +150,8 @@ func (t *Thread) DeviceGetAttribute(attr cu.CUdevice_attribute, dev cu.CUdevice)
 	if attr <= 0 || int(attr) >= len(deviceAttrs) || deviceAttrs[attr] == nil {
 		return 0, errInvalidValue
 	}
-	switch attr {
-	case cu.CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED: // these depend on the memory, not on what the device says
-		return int32(truth(d.virtual() != nil)), nil
-	case cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
-		return int32(truth(d.files() != nil)), nil
+	if offered, ok := byMemory[attr]; ok {
+		return int32(truth(offered(d))), nil
 	}
 	return int32(deviceAttrs[attr](d.info)), nil
 }

@@ -27,6 +27,17 @@ func truth(b bool) int {
 // oneMemory reports whether host and device have one memory: each may touch what is the other's.
 func oneMemory(i *backend.Info) bool { return i.HostPointers && i.HostVisible }
 
+// hopper is a feature of compute capability 9.0 that every backend has which claims so much.
+func hopper(i *backend.Info) int { return truth(i.Major >= 9) }
+
+// byMemory has the attributes that follow from what a device's memory offers, whatever the device says.
+var byMemory = map[cu.CUdevice_attribute]func(*Device) bool{
+	cu.CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED:        func(d *Device) bool { return d.virtual() != nil },
+	cu.CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED:               func(d *Device) bool { return d.virtual() != nil }, // taken and told; nothing is compressed
+	cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED: func(d *Device) bool { return d.files() != nil },
+	cu.CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:                         func(d *Device) bool { return d.files() != nil },
+}
+
 // deviceAttrs has every attribute that CUDA 13.4 knows. What depends on the device comes from its Info; the rest is what
 // a device of compute capability 9.0 answers (recorded on an H200), except that features which this driver does not
 // offer are 0, so that a program takes its other path.
@@ -126,20 +137,20 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:              func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:              func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:                            func(i *backend.Info) int { return truth(i.Cooperative) },
-	cu.CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:               num(0), // cuLaunchCooperativeKernelMultiDevice is not there yet
+	cu.CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:               num(0), // cuLaunchCooperativeKernelMultiDevice is not offered
 	cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:             func(i *backend.Info) int { return i.SharedOptin },
 	cu.CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES:                       num(0),
 	cu.CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:                       num(1),
 	cu.CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES:  func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST:           func(i *backend.Info) int { return truth(oneMemory(i)) },
-	cu.CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED:          num(0), // virtual memory is not there yet
+	cu.CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED:          num(0), // what depends on a device's memory: byMemory
 	cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:   num(0),
 	cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED:            num(0),
 	cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED:        num(0),
 	cu.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:                 func(i *backend.Info) int { return i.BlocksPerSM },
 	cu.CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED:                 num(0),
-	cu.CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:                  num(0), // no cache to set apart
-	cu.CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:                 num(0),
+	cu.CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:                  func(i *backend.Info) int { return i.L2Bytes / 2 }, // a hint: nothing is set apart
+	cu.CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:                 num(128 << 20),
 	cu.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED:       num(0),
 	cu.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:              num(reservedShared),
 	cu.CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED:                   num(0),
@@ -150,14 +161,14 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS:          num(0),
 	cu.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING:               num(0),
 	cu.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:                num(0),
-	cu.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:                                num(0), // clusters are not there yet
+	cu.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:                                hopper,
 	cu.CU_DEVICE_ATTRIBUTE_DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED:         num(0),
 	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:                 func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:                 func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED:                             num(0),
 	cu.CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:                           num(0),
 	cu.CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:                         num(4),
-	cu.CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:                   num(0),
+	cu.CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:                   hopper,
 	cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED:                  num(0),
 	cu.CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS:                     num(0),
 	cu.CU_DEVICE_ATTRIBUTE_NUMA_CONFIG:                                   num(0),
