@@ -78,8 +78,13 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 		return p.Name()
 	}
 	var body, table out
+	written := map[string]bool{}
 	for _, b := range list {
-		table.f("{Name: %q, Call: bind_%s},\n", rowName(b.fn), rowName(b.fn))
+		table.f("{Name: %q, Call: %s},\n", rowName(b.fn), b.call())
+		if written[b.call()] {
+			continue
+		}
+		written[b.call()] = true
 		imports[b.house.recv] = true
 		if provider := w.forwards(api); provider != "" {
 			name, ok, err := w.partnerOf(provider, api, b.fn)
@@ -116,10 +121,18 @@ func (w *world) bindFile(api, from string, list []*binding) error {
 	return w.goFile("internal/bind/zbind_"+api+".go", &o)
 }
 
+// call names the function that serves a row, or all those that a method stands in for.
+func (b *binding) call() string {
+	if b.stands {
+		return "stand_" + b.house.api + b.method.Name()
+	}
+	return "bind_" + rowName(b.fn)
+}
+
 // write makes the function that serves one row.
 func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
-	o.f("func bind_%s(thread, args unsafe.Pointer) int32 {\n", rowName(b.fn))
-	if len(b.fn.Params) > 0 {
+	o.f("func %s(thread, args unsafe.Pointer) int32 {\n", b.call())
+	if len(b.args) > 0 {
 		b.arguments(o, imports)
 	}
 	if b.abroad != "" {
@@ -185,7 +198,8 @@ func (b *binding) refuse() string {
 // arguments declares what the stub packed, in its layout.
 func (b *binding) arguments(o *out, imports map[string]bool) {
 	o.f("a := (*struct {\n_ structs.HostLayout\n\n")
-	for i, p := range b.fn.Params {
+	for i, a := range b.args { // all parameters, or the first where the method stands in
+		p := a.param
 		o.f("%s %s\n", argField(i, p), b.word(p.Type))
 		if b.scope.Struct(p.Type) != nil {
 			imports[module+"/internal/spec/"+b.pkg] = true

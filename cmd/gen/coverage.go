@@ -75,7 +75,7 @@ func (w *world) coverFront(o *out, f front, refusers map[string]*[2]map[string]b
 				}
 				idle.add(r, s.Name)
 			}
-			if refusers[b.recv][0][b.method.Name()] {
+			if b.stands || refusers[b.recv][0][b.method.Name()] {
 				c.refuse++
 				sum.refuse++
 				r := lacking(s.Func)

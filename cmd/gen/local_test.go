@@ -149,7 +149,7 @@ func TestNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := regexp.MustCompile(`(?m)^GO\([^,]*, (\w+),`)
-	handler := regexp.MustCompile(`(?m)^\t\{Name: "(\w+)", Call: bind_(\w+)\},$`)
+	handler := regexp.MustCompile(`(?m)^\t\{Name: "(\w+)", Call: (?:bind_(\w+)|stand_\w+)\},$`)
 	for _, h := range w.houses() {
 		var rows, handlers []string
 		for _, m := range row.FindAllSubmatch(files["internal/abi/"+rowsFile(h.api)], -1) {
@@ -157,7 +157,7 @@ func TestNumbers(t *testing.T) {
 		}
 		for _, m := range handler.FindAllSubmatch(files["internal/bind/zbind_"+h.api+".go"], -1) {
 			handlers = append(handlers, string(m[1]))
-			if string(m[1]) != string(m[2]) {
+			if len(m[2]) > 0 && string(m[1]) != string(m[2]) { // what stands in does so for many
 				t.Errorf("%s is served by bind_%s", m[1], m[2])
 			}
 		}

@@ -18,6 +18,7 @@ type binding struct {
 	house  house
 	args   []argument
 	by     string // the method of cudart.Thread that gives the driver's thread, for rows that the driver answers
+	stands bool   // the method stands in for one that is not there, for many rows
 	abroad string // the name a provider knows the call by, "" where only we do it
 }
 
@@ -77,6 +78,11 @@ func scanMethods(w *world) error {
 				}
 				m = b.method
 			}
+			if m == nil && f.Driver == "" && !f.Opaque && b.stand(methods) {
+				w.bound[f] = b
+				w.order = append(w.order, b)
+				continue
+			}
 			if m == nil || f.Opaque || w.base["kzb_"+f.Name] {
 				continue
 			}
@@ -112,6 +118,27 @@ func (b *binding) throughDriver(w *world, src *sources) error {
 		return fmt.Errorf("row %s: the driver has no method %s", b.fn.Name, b.fn.Driver)
 	}
 	return nil
+}
+
+// stand binds a row without a method to one that looks at the handle and then refuses, where the library has such: Absent for the
+// handle that it takes, NoSuch for handles that are never given out.
+func (b *binding) stand(methods map[string]*types.Func) bool {
+	absent, none := methods["Absent"], methods["NoSuch"]
+	if absent == nil || none == nil || len(b.fn.Params) == 0 || b.fn.Params[0].Mode != spec.In {
+		return false
+	}
+	first := b.fn.Params[0]
+	t := absent.Type().(*types.Signature).Params().At(0).Type()
+	switch named, ok := t.(*types.Named); {
+	case ok && named.Obj().Name() == goName(first.Type.Name):
+		b.method, b.args = absent, []argument{{first, passValue, t}}
+	case strings.HasSuffix(first.Type.Name, "Instance_t") || strings.HasSuffix(first.Type.Name, "TypeId_t"):
+		b.method = none
+	default:
+		return false
+	}
+	b.stands = true
+	return true
 }
 
 // match finds for every parameter its place in the method.

@@ -22,52 +22,263 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlSystemGetCudaDriverVersion", Call: bind_nvmlSystemGetCudaDriverVersion},
 	{Name: "nvmlSystemGetCudaDriverVersion_v2", Call: bind_nvmlSystemGetCudaDriverVersion_v2},
 	{Name: "nvmlSystemGetProcessName", Call: bind_nvmlSystemGetProcessName},
+	{Name: "nvmlSystemGetHicVersion", Call: bind_nvmlSystemGetHicVersion},
+	{Name: "nvmlSystemGetTopologyGpuSet", Call: bind_nvmlSystemGetTopologyGpuSet},
+	{Name: "nvmlSystemGetDriverBranch", Call: bind_nvmlSystemGetDriverBranch},
+	{Name: "nvmlSystemGetConfComputeCapabilities", Call: bind_nvmlSystemGetConfComputeCapabilities},
+	{Name: "nvmlSystemGetConfComputeState", Call: bind_nvmlSystemGetConfComputeState},
+	{Name: "nvmlSystemGetConfComputeGpusReadyState", Call: bind_nvmlSystemGetConfComputeGpusReadyState},
+	{Name: "nvmlSystemGetConfComputeSettings", Call: bind_nvmlSystemGetConfComputeSettings},
+	{Name: "nvmlSystemGetNvlinkBwMode", Call: bind_nvmlSystemGetNvlinkBwMode},
 	{Name: "nvmlInit", Call: bind_nvmlInit},
 	{Name: "nvmlDeviceGetCount_v2", Call: bind_nvmlDeviceGetCount_v2},
+	{Name: "nvmlDeviceGetAttributes_v2", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetHandleByIndex_v2", Call: bind_nvmlDeviceGetHandleByIndex_v2},
+	{Name: "nvmlDeviceGetHandleBySerial", Call: bind_nvmlDeviceGetHandleBySerial},
 	{Name: "nvmlDeviceGetHandleByUUID", Call: bind_nvmlDeviceGetHandleByUUID},
+	{Name: "nvmlDeviceGetHandleByUUIDV", Call: bind_nvmlDeviceGetHandleByUUIDV},
 	{Name: "nvmlDeviceGetHandleByPciBusId_v2", Call: bind_nvmlDeviceGetHandleByPciBusId_v2},
 	{Name: "nvmlDeviceGetName", Call: bind_nvmlDeviceGetName},
 	{Name: "nvmlDeviceGetBrand", Call: bind_nvmlDeviceGetBrand},
 	{Name: "nvmlDeviceGetIndex", Call: bind_nvmlDeviceGetIndex},
 	{Name: "nvmlDeviceGetSerial", Call: bind_nvmlDeviceGetSerial},
+	{Name: "nvmlDeviceGetModuleId", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetC2cModeInfoV", Call: bind_nvmlDeviceGetC2cModeInfoV},
+	{Name: "nvmlDeviceGetMemoryAffinity", Call: bind_nvmlDeviceGetMemoryAffinity},
+	{Name: "nvmlDeviceGetCpuAffinityWithinScope", Call: bind_nvmlDeviceGetCpuAffinityWithinScope},
+	{Name: "nvmlDeviceGetCpuAffinity", Call: bind_nvmlDeviceGetCpuAffinity},
+	{Name: "nvmlDeviceSetCpuAffinity", Call: bind_nvmlDeviceSetCpuAffinity},
+	{Name: "nvmlDeviceClearCpuAffinity", Call: bind_nvmlDeviceClearCpuAffinity},
+	{Name: "nvmlDeviceGetNumaNodeId", Call: bind_nvmlDeviceGetNumaNodeId},
 	{Name: "nvmlDeviceGetTopologyCommonAncestor", Call: bind_nvmlDeviceGetTopologyCommonAncestor},
+	{Name: "nvmlDeviceGetTopologyNearestGpus", Call: bind_nvmlDeviceGetTopologyNearestGpus},
 	{Name: "nvmlDeviceGetP2PStatus", Call: bind_nvmlDeviceGetP2PStatus},
 	{Name: "nvmlDeviceGetUUID", Call: bind_nvmlDeviceGetUUID},
 	{Name: "nvmlDeviceGetMinorNumber", Call: bind_nvmlDeviceGetMinorNumber},
+	{Name: "nvmlDeviceGetBoardPartNumber", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetInforomVersion", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetInforomImageVersion", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetInforomConfigurationChecksum", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceValidateInforom", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetLastBBXFlushTime", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetDisplayMode", Call: bind_nvmlDeviceGetDisplayMode},
 	{Name: "nvmlDeviceGetDisplayActive", Call: bind_nvmlDeviceGetDisplayActive},
 	{Name: "nvmlDeviceGetPersistenceMode", Call: bind_nvmlDeviceGetPersistenceMode},
+	{Name: "nvmlDeviceGetPciInfoExt", Call: bind_nvmlDeviceGetPciInfoExt},
 	{Name: "nvmlDeviceGetPciInfo_v3", Call: bind_nvmlDeviceGetPciInfo_v3},
+	{Name: "nvmlDeviceGetMaxPcieLinkGeneration", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGpuMaxPcieLinkGeneration", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetMaxPcieLinkWidth", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetCurrPcieLinkGeneration", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetCurrPcieLinkWidth", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetPcieThroughput", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetPcieReplayCounter", Call: bind_nvmlDeviceGetPcieReplayCounter},
 	{Name: "nvmlDeviceGetClockInfo", Call: bind_nvmlDeviceGetClockInfo},
 	{Name: "nvmlDeviceGetMaxClockInfo", Call: bind_nvmlDeviceGetMaxClockInfo},
+	{Name: "nvmlDeviceGetGpcClkVfOffset", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetApplicationsClock", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetDefaultApplicationsClock", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetClock", Call: bind_nvmlDeviceGetClock},
+	{Name: "nvmlDeviceGetMaxCustomerBoostClock", Call: bind_nvmlDeviceGetMaxCustomerBoostClock},
+	{Name: "nvmlDeviceGetSupportedMemoryClocks", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetSupportedGraphicsClocks", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetAutoBoostedClocksEnabled", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetFanSpeed", Call: bind_nvmlDeviceGetFanSpeed},
 	{Name: "nvmlDeviceGetFanSpeed_v2", Call: bind_nvmlDeviceGetFanSpeed_v2},
+	{Name: "nvmlDeviceGetFanSpeedRPM", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetTargetFanSpeed", Call: bind_nvmlDeviceGetTargetFanSpeed},
+	{Name: "nvmlDeviceGetMinMaxFanSpeed", Call: bind_nvmlDeviceGetMinMaxFanSpeed},
+	{Name: "nvmlDeviceGetFanControlPolicy_v2", Call: bind_nvmlDeviceGetFanControlPolicy_v2},
+	{Name: "nvmlDeviceGetNumFans", Call: bind_nvmlDeviceGetNumFans},
 	{Name: "nvmlDeviceGetTemperature", Call: bind_nvmlDeviceGetTemperature},
+	{Name: "nvmlDeviceGetCoolerInfo", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetTemperatureV", Call: bind_nvmlDeviceGetTemperatureV},
 	{Name: "nvmlDeviceGetTemperatureThreshold", Call: bind_nvmlDeviceGetTemperatureThreshold},
+	{Name: "nvmlDeviceGetMarginTemperature", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetThermalSettings", Call: bind_nvmlDeviceGetThermalSettings},
+	{Name: "nvmlDeviceGetPerformanceState", Call: bind_nvmlDeviceGetPerformanceState},
+	{Name: "nvmlDeviceGetCurrentClocksEventReasons", Call: bind_nvmlDeviceGetCurrentClocksEventReasons},
+	{Name: "nvmlDeviceGetCurrentClocksThrottleReasons", Call: bind_nvmlDeviceGetCurrentClocksThrottleReasons},
+	{Name: "nvmlDeviceGetSupportedClocksEventReasons", Call: bind_nvmlDeviceGetSupportedClocksEventReasons},
+	{Name: "nvmlDeviceGetSupportedClocksThrottleReasons", Call: bind_nvmlDeviceGetSupportedClocksThrottleReasons},
+	{Name: "nvmlDeviceGetPowerState", Call: bind_nvmlDeviceGetPowerState},
+	{Name: "nvmlDeviceGetDynamicPstatesInfo", Call: bind_nvmlDeviceGetDynamicPstatesInfo},
+	{Name: "nvmlDeviceGetMemClkVfOffset", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetMinMaxClockOfPState", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetSupportedPerformanceStates", Call: bind_nvmlDeviceGetSupportedPerformanceStates},
+	{Name: "nvmlDeviceGetGpcClkMinMaxVfOffset", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetMemClkMinMaxVfOffset", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetClockOffsets", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetClockOffsets", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetPerformanceModes", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetCurrentClockFreqs", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetPowerManagementMode", Call: bind_nvmlDeviceGetPowerManagementMode},
 	{Name: "nvmlDeviceGetPowerManagementLimit", Call: bind_nvmlDeviceGetPowerManagementLimit},
 	{Name: "nvmlDeviceGetPowerManagementLimitConstraints", Call: bind_nvmlDeviceGetPowerManagementLimitConstraints},
 	{Name: "nvmlDeviceGetPowerManagementDefaultLimit", Call: bind_nvmlDeviceGetPowerManagementDefaultLimit},
 	{Name: "nvmlDeviceGetPowerUsage", Call: bind_nvmlDeviceGetPowerUsage},
+	{Name: "nvmlDeviceGetTotalEnergyConsumption", Call: bind_nvmlDeviceGetTotalEnergyConsumption},
 	{Name: "nvmlDeviceGetEnforcedPowerLimit", Call: bind_nvmlDeviceGetEnforcedPowerLimit},
+	{Name: "nvmlDeviceGetGpuOperationMode", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetMemoryInfo", Call: bind_nvmlDeviceGetMemoryInfo},
 	{Name: "nvmlDeviceGetMemoryInfo_v2", Call: bind_nvmlDeviceGetMemoryInfo_v2},
 	{Name: "nvmlDeviceGetComputeMode", Call: bind_nvmlDeviceGetComputeMode},
 	{Name: "nvmlDeviceGetCudaComputeCapability", Call: bind_nvmlDeviceGetCudaComputeCapability},
+	{Name: "nvmlDeviceGetDramEncryptionMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetDramEncryptionMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetEccMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetDefaultEccMode", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetBoardId", Call: bind_nvmlDeviceGetBoardId},
 	{Name: "nvmlDeviceGetMultiGpuBoard", Call: bind_nvmlDeviceGetMultiGpuBoard},
+	{Name: "nvmlDeviceGetTotalEccErrors", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetDetailedEccErrors", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetMemoryErrorCounter", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetUtilizationRates", Call: bind_nvmlDeviceGetUtilizationRates},
+	{Name: "nvmlDeviceGetEncoderUtilization", Call: bind_nvmlDeviceGetEncoderUtilization},
+	{Name: "nvmlDeviceGetEncoderCapacity", Call: bind_nvmlDeviceGetEncoderCapacity},
+	{Name: "nvmlDeviceGetEncoderStats", Call: bind_nvmlDeviceGetEncoderStats},
+	{Name: "nvmlDeviceGetEncoderSessions", Call: bind_nvmlDeviceGetEncoderSessions},
+	{Name: "nvmlDeviceGetDecoderUtilization", Call: bind_nvmlDeviceGetDecoderUtilization},
+	{Name: "nvmlDeviceGetJpgUtilization", Call: bind_nvmlDeviceGetJpgUtilization},
+	{Name: "nvmlDeviceGetOfaUtilization", Call: bind_nvmlDeviceGetOfaUtilization},
+	{Name: "nvmlDeviceGetFBCStats", Call: bind_nvmlDeviceGetFBCStats},
+	{Name: "nvmlDeviceGetFBCSessions", Call: bind_nvmlDeviceGetFBCSessions},
+	{Name: "nvmlDeviceGetDriverModel_v2", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetVbiosVersion", Call: bind_nvmlDeviceGetVbiosVersion},
+	{Name: "nvmlDeviceGetBridgeChipInfo", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetComputeRunningProcesses_v3", Call: bind_nvmlDeviceGetComputeRunningProcesses_v3},
 	{Name: "nvmlDeviceGetGraphicsRunningProcesses_v3", Call: bind_nvmlDeviceGetGraphicsRunningProcesses_v3},
 	{Name: "nvmlDeviceGetMPSComputeRunningProcesses_v3", Call: bind_nvmlDeviceGetMPSComputeRunningProcesses_v3},
+	{Name: "nvmlDeviceGetRunningProcessDetailList", Call: bind_nvmlDeviceGetRunningProcessDetailList},
 	{Name: "nvmlDeviceOnSameBoard", Call: bind_nvmlDeviceOnSameBoard},
+	{Name: "nvmlDeviceGetAPIRestriction", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetSamples", Call: bind_nvmlDeviceGetSamples},
+	{Name: "nvmlDeviceGetBAR1MemoryInfo", Call: bind_nvmlDeviceGetBAR1MemoryInfo},
+	{Name: "nvmlDeviceGetViolationStatus", Call: bind_nvmlDeviceGetViolationStatus},
+	{Name: "nvmlDeviceGetIrqNum", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetNumGpuCores", Call: bind_nvmlDeviceGetNumGpuCores},
+	{Name: "nvmlDeviceGetPowerSource", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetMemoryBusWidth", Call: bind_nvmlDeviceGetMemoryBusWidth},
+	{Name: "nvmlDeviceGetPcieLinkMaxSpeed", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetPcieSpeed", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetAdaptiveClockInfoStatus", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetBusType", Call: bind_nvmlDeviceGetBusType},
+	{Name: "nvmlDeviceGetGpuFabricInfo", Call: bind_nvmlDeviceGetGpuFabricInfo},
+	{Name: "nvmlDeviceGetGpuFabricInfoV", Call: bind_nvmlDeviceGetGpuFabricInfoV},
+	{Name: "nvmlDeviceGetConfComputeMemSizeInfo", Call: bind_nvmlDeviceGetConfComputeMemSizeInfo},
+	{Name: "nvmlDeviceGetConfComputeProtectedMemoryUsage", Call: bind_nvmlDeviceGetConfComputeProtectedMemoryUsage},
+	{Name: "nvmlDeviceGetConfComputeGpuCertificate", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetConfComputeGpuAttestationReport", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetConfComputeUnprotectedMemSize", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGspFirmwareVersion", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGspFirmwareMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetSramEccErrorStatus", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetAccountingMode", Call: bind_nvmlDeviceGetAccountingMode},
+	{Name: "nvmlDeviceGetAccountingStats", Call: bind_nvmlDeviceGetAccountingStats},
+	{Name: "nvmlDeviceGetAccountingPids", Call: bind_nvmlDeviceGetAccountingPids},
+	{Name: "nvmlDeviceGetAccountingBufferSize", Call: bind_nvmlDeviceGetAccountingBufferSize},
+	{Name: "nvmlDeviceGetRetiredPages", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetRetiredPages_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetRetiredPagesPendingStatus", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetRemappedRows", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetRowRemapperHistogram", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetArchitecture", Call: bind_nvmlDeviceGetArchitecture},
+	{Name: "nvmlDeviceGetClkMonStatus", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetProcessUtilization", Call: bind_nvmlDeviceGetProcessUtilization},
+	{Name: "nvmlDeviceGetProcessesUtilizationInfo", Call: bind_nvmlDeviceGetProcessesUtilizationInfo},
+	{Name: "nvmlDeviceGetPlatformInfo", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetPersistenceMode", Call: bind_nvmlDeviceSetPersistenceMode},
+	{Name: "nvmlDeviceSetComputeMode", Call: bind_nvmlDeviceSetComputeMode},
+	{Name: "nvmlDeviceSetEccMode", Call: bind_nvmlDeviceSetEccMode},
+	{Name: "nvmlDeviceClearEccErrorCounts", Call: bind_nvmlDeviceClearEccErrorCounts},
+	{Name: "nvmlDeviceSetDriverModel", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetGpuLockedClocks", Call: bind_nvmlDeviceSetGpuLockedClocks},
+	{Name: "nvmlDeviceResetGpuLockedClocks", Call: bind_nvmlDeviceResetGpuLockedClocks},
+	{Name: "nvmlDeviceSetMemoryLockedClocks", Call: bind_nvmlDeviceSetMemoryLockedClocks},
+	{Name: "nvmlDeviceResetMemoryLockedClocks", Call: bind_nvmlDeviceResetMemoryLockedClocks},
+	{Name: "nvmlDeviceSetApplicationsClocks", Call: bind_nvmlDeviceSetApplicationsClocks},
+	{Name: "nvmlDeviceResetApplicationsClocks", Call: bind_nvmlDeviceResetApplicationsClocks},
+	{Name: "nvmlDeviceSetAutoBoostedClocksEnabled", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetDefaultAutoBoostedClocksEnabled", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetDefaultFanSpeed_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetFanControlPolicy", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetTemperatureThreshold", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetPowerManagementLimit", Call: bind_nvmlDeviceSetPowerManagementLimit},
+	{Name: "nvmlDeviceSetGpuOperationMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetAPIRestriction", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetFanSpeed_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetGpcClkVfOffset", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetMemClkVfOffset", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetAccountingMode", Call: bind_nvmlDeviceSetAccountingMode},
+	{Name: "nvmlDeviceClearAccountingPids", Call: bind_nvmlDeviceClearAccountingPids},
+	{Name: "nvmlDeviceSetPowerManagementLimit_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkState", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkVersion", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkCapability", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkRemotePciInfo_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkErrorCounter", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceResetNvLinkErrorCounters", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetNvLinkUtilizationControl", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkUtilizationControl", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkUtilizationCounter", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceFreezeNvLinkUtilizationCounter", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceResetNvLinkUtilizationCounter", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkRemoteDeviceType", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetNvLinkDeviceLowPowerThreshold", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvlinkSupportedBwModes", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvlinkBwMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetNvlinkBwMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceRegisterEvents", Call: bind_nvmlDeviceRegisterEvents},
+	{Name: "nvmlDeviceGetSupportedEventTypes", Call: bind_nvmlDeviceGetSupportedEventTypes},
+	{Name: "nvmlDeviceGetFieldValues", Call: bind_nvmlDeviceGetFieldValues},
+	{Name: "nvmlDeviceClearFieldValues", Call: bind_nvmlDeviceClearFieldValues},
+	{Name: "nvmlDeviceGetVirtualizationMode", Call: bind_nvmlDeviceGetVirtualizationMode},
+	{Name: "nvmlDeviceGetHostVgpuMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetVirtualizationMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuHeterogeneousMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetVgpuHeterogeneousMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuTypeSupportedPlacements", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuTypeCreatablePlacements", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetVgpuCapabilities", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGridLicensableFeatures_v4", Call: bind_nvmlDeviceGetGridLicensableFeatures_v4},
+	{Name: "nvmlDeviceGetVgpuCapabilities", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetSupportedVgpus", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetCreatableVgpus", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetActiveVgpus", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuMetadata", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetPgpuMetadataString", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuSchedulerLog", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuSchedulerState", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuSchedulerCapabilities", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetVgpuSchedulerState", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuUtilization", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuInstancesUtilizationInfo", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuProcessUtilization", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuProcessesUtilizationInfo", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetMigMode", Call: bind_nvmlDeviceSetMigMode},
 	{Name: "nvmlDeviceGetMigMode", Call: bind_nvmlDeviceGetMigMode},
+	{Name: "nvmlDeviceGetGpuInstanceProfileInfo", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGpuInstanceProfileInfoV", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGpuInstancePossiblePlacements_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGpuInstanceRemainingCapacity", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceCreateGpuInstance", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceCreateGpuInstanceWithPlacement", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGpuInstances", Call: bind_nvmlDeviceGetGpuInstances},
+	{Name: "nvmlDeviceGetGpuInstanceById", Call: bind_nvmlDeviceGetGpuInstanceById},
+	{Name: "nvmlDeviceIsMigDeviceHandle", Call: bind_nvmlDeviceIsMigDeviceHandle},
+	{Name: "nvmlDeviceGetGpuInstanceId", Call: bind_nvmlDeviceGetGpuInstanceId},
+	{Name: "nvmlDeviceGetComputeInstanceId", Call: bind_nvmlDeviceGetComputeInstanceId},
+	{Name: "nvmlDeviceGetMaxMigDeviceCount", Call: bind_nvmlDeviceGetMaxMigDeviceCount},
+	{Name: "nvmlDeviceGetMigDeviceHandleByIndex", Call: bind_nvmlDeviceGetMigDeviceHandleByIndex},
+	{Name: "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", Call: bind_nvmlDeviceGetDeviceHandleFromMigDeviceHandle},
+	{Name: "nvmlDeviceGetCapabilities", Call: bind_nvmlDeviceGetCapabilities},
+	{Name: "nvmlDeviceWorkloadPowerProfileGetProfilesInfo", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceWorkloadPowerProfileGetCurrentProfiles", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceWorkloadPowerProfileSetRequestedProfiles", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceWorkloadPowerProfileClearRequestedProfiles", Call: stand_nvmlAbsent},
+	{Name: "nvmlDevicePowerSmoothingActivatePresetProfile", Call: stand_nvmlAbsent},
+	{Name: "nvmlDevicePowerSmoothingUpdatePresetProfileParam", Call: stand_nvmlAbsent},
+	{Name: "nvmlDevicePowerSmoothingSetState", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetComputeRunningProcesses", Call: bind_nvmlDeviceGetComputeRunningProcesses},
 	{Name: "nvmlDeviceGetComputeRunningProcesses_v2", Call: bind_nvmlDeviceGetComputeRunningProcesses_v2},
 	{Name: "nvmlDeviceGetCount", Call: bind_nvmlDeviceGetCount},
@@ -79,6 +290,86 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetMPSComputeRunningProcesses_v2", Call: bind_nvmlDeviceGetMPSComputeRunningProcesses_v2},
 	{Name: "nvmlDeviceGetPciInfo", Call: bind_nvmlDeviceGetPciInfo},
 	{Name: "nvmlDeviceGetPciInfo_v2", Call: bind_nvmlDeviceGetPciInfo_v2},
+	{Name: "nvmlUnitGetCount", Call: bind_nvmlUnitGetCount},
+	{Name: "nvmlUnitGetHandleByIndex", Call: bind_nvmlUnitGetHandleByIndex},
+	{Name: "nvmlUnitGetUnitInfo", Call: bind_nvmlUnitGetUnitInfo},
+	{Name: "nvmlUnitGetLedState", Call: bind_nvmlUnitGetLedState},
+	{Name: "nvmlUnitGetPsuInfo", Call: bind_nvmlUnitGetPsuInfo},
+	{Name: "nvmlUnitGetTemperature", Call: bind_nvmlUnitGetTemperature},
+	{Name: "nvmlUnitGetFanSpeedInfo", Call: bind_nvmlUnitGetFanSpeedInfo},
+	{Name: "nvmlUnitGetDevices", Call: bind_nvmlUnitGetDevices},
+	{Name: "nvmlUnitSetLedState", Call: bind_nvmlUnitSetLedState},
+	{Name: "nvmlEventSetCreate", Call: bind_nvmlEventSetCreate},
+	{Name: "nvmlEventSetWait_v2", Call: bind_nvmlEventSetWait_v2},
+	{Name: "nvmlEventSetFree", Call: bind_nvmlEventSetFree},
+	{Name: "nvmlVgpuInstanceGetPlacementId", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetGspHeapSize", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetFbReservation", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetRuntimeStateSize", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetClass", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetName", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetGpuInstanceProfileId", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetDeviceID", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetFramebufferSize", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetNumDisplayHeads", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetResolution", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetLicense", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetFrameRateLimit", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetMaxInstances", Call: stand_nvmlAbsent},
+	{Name: "nvmlVgpuTypeGetMaxInstancesPerVm", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetBAR1Info", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetVmID", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetUUID", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetVmDriverVersion", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetFbUsage", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetLicenseStatus", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetType", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetFrameRateLimit", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetEccMode", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetEncoderCapacity", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceSetEncoderCapacity", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetEncoderStats", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetEncoderSessions", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetFBCStats", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetFBCSessions", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetGpuInstanceId", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetGpuPciId", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetCapabilities", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetMdevUUID", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetCreatableVgpus", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetActiveVgpus", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceSetVgpuSchedulerState", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetVgpuSchedulerState", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetVgpuSchedulerLog", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetVgpuTypeCreatablePlacements", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetVgpuHeterogeneousMode", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceSetVgpuHeterogeneousMode", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetMetadata", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetAccountingMode", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetAccountingPids", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetAccountingStats", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceClearAccountingPids", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuInstanceGetLicenseInfo_v2", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGetExcludedDeviceCount", Call: bind_nvmlGetExcludedDeviceCount},
+	{Name: "nvmlGetExcludedDeviceInfoByIndex", Call: bind_nvmlGetExcludedDeviceInfoByIndex},
+	{Name: "nvmlGpuInstanceDestroy", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetInfo", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetComputeInstanceProfileInfo", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetComputeInstanceProfileInfoV", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetComputeInstanceRemainingCapacity", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetComputeInstancePossiblePlacements", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceCreateComputeInstance", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceCreateComputeInstanceWithPlacement", Call: stand_nvmlNoSuch},
+	{Name: "nvmlComputeInstanceDestroy", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetComputeInstances", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetComputeInstanceById", Call: stand_nvmlNoSuch},
+	{Name: "nvmlComputeInstanceGetInfo_v2", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpmSampleGet", Call: stand_nvmlAbsent},
+	{Name: "nvmlGpmMigSampleGet", Call: stand_nvmlAbsent},
+	{Name: "nvmlGpmQueryDeviceSupport", Call: bind_nvmlGpmQueryDeviceSupport},
+	{Name: "nvmlGpmQueryIfStreamingEnabled", Call: stand_nvmlAbsent},
+	{Name: "nvmlGpmSetStreamingEnabled", Call: stand_nvmlAbsent},
+	{Name: "nvmlEventSetWait", Call: bind_nvmlEventSetWait},
 }
 
 func bind_nvmlInit_v2(thread, args unsafe.Pointer) int32 {
@@ -187,6 +478,122 @@ func bind_nvmlSystemGetProcessName(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlSystemGetHicVersion(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		HwbcCount   uint64
+		HwbcEntries uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemGetHicVersion(hostmem.Ptr(a.HwbcCount), hostmem.Ptr(a.HwbcEntries))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemGetTopologyGpuSet(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CpuNumber   uint32
+		Count       uint64
+		DeviceArray uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemGetTopologyGpuSet(uint32(a.CpuNumber), hostmem.Ptr(a.Count), hostmem.Ptr(a.DeviceArray))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemGetDriverBranch(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		BranchInfo uint64
+		Length     uint32
+	})(args)
+	err := (*nvml.Thread)(thread).SystemGetDriverBranch(hostmem.Ptr(a.BranchInfo), uint32(a.Length))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemGetConfComputeCapabilities(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Capabilities uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemGetConfComputeCapabilities(hostmem.Ptr(a.Capabilities))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemGetConfComputeState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		State uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemGetConfComputeState(hostmem.Ptr(a.State))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemGetConfComputeGpusReadyState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		IsAcceptingWork uint64
+	})(args)
+	if a.IsAcceptingWork == 0 {
+		return 2
+	}
+	r0, err := (*nvml.Thread)(thread).SystemGetConfComputeGpusReadyState()
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.IsAcceptingWork), uint32(r0))
+	return 0
+}
+
+func bind_nvmlSystemGetConfComputeSettings(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Settings uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemGetConfComputeSettings(hostmem.Ptr(a.Settings))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemGetNvlinkBwMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NvlinkBwMode uint64
+	})(args)
+	if a.NvlinkBwMode == 0 {
+		return 2
+	}
+	r0, err := (*nvml.Thread)(thread).SystemGetNvlinkBwMode()
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NvlinkBwMode), uint32(r0))
+	return 0
+}
+
 func bind_nvmlInit(thread, args unsafe.Pointer) int32 {
 	err := (*nvml.Thread)(thread).Init()
 	if err != nil {
@@ -212,6 +619,19 @@ func bind_nvmlDeviceGetCount_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func stand_nvmlAbsent(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
+	err := (*nvml.Thread)(thread).Absent(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetHandleByIndex_v2(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -223,6 +643,27 @@ func bind_nvmlDeviceGetHandleByIndex_v2(thread, args unsafe.Pointer) int32 {
 		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetHandleByIndex(uint32(a.Index))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Device), uint64(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetHandleBySerial(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Serial uint64
+		Device uint64
+	})(args)
+	if a.Serial == 0 {
+		return 2
+	}
+	if a.Device == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetHandleBySerial(string(hostmem.String(hostmem.Ptr(a.Serial))))
 	if err != nil {
 		return nvml.Code(err)
 	}
@@ -244,6 +685,24 @@ func bind_nvmlDeviceGetHandleByUUID(thread, args unsafe.Pointer) int32 {
 		return 2
 	}
 	r1, err := (*nvml.Thread)(thread).DeviceGetHandleByUUID(string(hostmem.String(hostmem.Ptr(a.Uuid))))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Device), uint64(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetHandleByUUIDV(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Uuid   uint64
+		Device uint64
+	})(args)
+	if a.Device == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetHandleByUUIDV(hostmem.Ptr(a.Uuid))
 	if err != nil {
 		return nvml.Code(err)
 	}
@@ -338,6 +797,111 @@ func bind_nvmlDeviceGetSerial(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetC2cModeInfoV(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		C2cModeInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetC2cModeInfoV(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.C2cModeInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetMemoryAffinity(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		NodeSetSize uint32
+		NodeSet     uint64
+		Scope       uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetMemoryAffinity(nv.NvmlDevice_t(a.Device), uint32(a.NodeSetSize), hostmem.Ptr(a.NodeSet), nv.NvmlAffinityScope_t(a.Scope))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetCpuAffinityWithinScope(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		CpuSetSize uint32
+		CpuSet     uint64
+		Scope      uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetCpuAffinityWithinScope(nv.NvmlDevice_t(a.Device), uint32(a.CpuSetSize), hostmem.Ptr(a.CpuSet), nv.NvmlAffinityScope_t(a.Scope))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetCpuAffinity(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		CpuSetSize uint32
+		CpuSet     uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetCpuAffinity(nv.NvmlDevice_t(a.Device), uint32(a.CpuSetSize), hostmem.Ptr(a.CpuSet))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetCpuAffinity(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetCpuAffinity(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceClearCpuAffinity(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceClearCpuAffinity(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetNumaNodeId(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Node   uint64
+	})(args)
+	if a.Node == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetNumaNodeId(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Node), uint32(r1))
+	return 0
+}
+
 func bind_nvmlDeviceGetTopologyCommonAncestor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -354,6 +918,22 @@ func bind_nvmlDeviceGetTopologyCommonAncestor(thread, args unsafe.Pointer) int32
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.PathInfo), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetTopologyNearestGpus(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		Level       uint32
+		Count       uint64
+		DeviceArray uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetTopologyNearestGpus(nv.NvmlDevice_t(a.Device), nv.NvmlGpuTopologyLevel_t(a.Level), hostmem.Ptr(a.Count), hostmem.Ptr(a.DeviceArray))
+	if err != nil {
+		return nvml.Code(err)
+	}
 	return 0
 }
 
@@ -464,6 +1044,20 @@ func bind_nvmlDeviceGetPersistenceMode(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetPciInfoExt(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Pci    uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetPciInfoExt(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetPciInfo_v3(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -534,6 +1128,45 @@ func bind_nvmlDeviceGetMaxClockInfo(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetClock(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		ClockType uint32
+		ClockId   uint32
+		ClockMHz  uint64
+	})(args)
+	if a.ClockMHz == 0 {
+		return 2
+	}
+	r3, err := (*nvml.Thread)(thread).DeviceGetClock(nv.NvmlDevice_t(a.Device), nv.NvmlClockType_t(a.ClockType), nv.NvmlClockId_t(a.ClockId))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClockMHz), uint32(r3))
+	return 0
+}
+
+func bind_nvmlDeviceGetMaxCustomerBoostClock(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		ClockType uint32
+		ClockMHz  uint64
+	})(args)
+	if a.ClockMHz == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetMaxCustomerBoostClock(nv.NvmlDevice_t(a.Device), nv.NvmlClockType_t(a.ClockType))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClockMHz), uint32(r2))
+	return 0
+}
+
 func bind_nvmlDeviceGetFanSpeed(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -568,6 +1201,85 @@ func bind_nvmlDeviceGetFanSpeed_v2(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Speed), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetTargetFanSpeed(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		Fan         uint32
+		TargetSpeed uint64
+	})(args)
+	if a.TargetSpeed == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetTargetFanSpeed(nv.NvmlDevice_t(a.Device), uint32(a.Fan))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.TargetSpeed), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetMinMaxFanSpeed(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		MinSpeed uint64
+		MaxSpeed uint64
+	})(args)
+	if a.MinSpeed == 0 {
+		return 2
+	}
+	if a.MaxSpeed == 0 {
+		return 2
+	}
+	r1, r2, err := (*nvml.Thread)(thread).DeviceGetMinMaxFanSpeed(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MinSpeed), uint32(r1))
+	hostmem.Store(hostmem.Ptr(a.MaxSpeed), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetFanControlPolicy_v2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Fan    uint32
+		Policy uint64
+	})(args)
+	if a.Policy == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetFanControlPolicy(nv.NvmlDevice_t(a.Device), uint32(a.Fan))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Policy), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetNumFans(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		NumFans uint64
+	})(args)
+	if a.NumFans == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetNumFans(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NumFans), uint32(r1))
 	return 0
 }
 
@@ -620,6 +1332,176 @@ func bind_nvmlDeviceGetTemperatureThreshold(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Temp), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetThermalSettings(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		SensorIndex      uint32
+		PThermalSettings uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetThermalSettings(nv.NvmlDevice_t(a.Device), uint32(a.SensorIndex), hostmem.Ptr(a.PThermalSettings))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetPerformanceState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		PState uint64
+	})(args)
+	if a.PState == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPerformanceState(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PState), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetCurrentClocksEventReasons(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device             uint64
+		ClocksEventReasons uint64
+	})(args)
+	if a.ClocksEventReasons == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetCurrentClocksEventReasons(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClocksEventReasons), uint64(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetCurrentClocksThrottleReasons(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device                uint64
+		ClocksThrottleReasons uint64
+	})(args)
+	if a.ClocksThrottleReasons == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetCurrentClocksThrottleReasons(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClocksThrottleReasons), uint64(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetSupportedClocksEventReasons(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device                      uint64
+		SupportedClocksEventReasons uint64
+	})(args)
+	if a.SupportedClocksEventReasons == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetSupportedClocksEventReasons(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SupportedClocksEventReasons), uint64(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetSupportedClocksThrottleReasons(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device                         uint64
+		SupportedClocksThrottleReasons uint64
+	})(args)
+	if a.SupportedClocksThrottleReasons == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetSupportedClocksThrottleReasons(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SupportedClocksThrottleReasons), uint64(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetPowerState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		PState uint64
+	})(args)
+	if a.PState == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPowerState(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PState), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetDynamicPstatesInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device              uint64
+		PDynamicPstatesInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetDynamicPstatesInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.PDynamicPstatesInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetSupportedPerformanceStates(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		Pstates uint64
+		Size    uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetSupportedPerformanceStates(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pstates), uint32(a.Size))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetPowerManagementMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Mode   uint64
+	})(args)
+	if a.Mode == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPowerManagementMode(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
 	return 0
 }
 
@@ -697,6 +1579,24 @@ func bind_nvmlDeviceGetPowerUsage(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Power), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetTotalEnergyConsumption(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Energy uint64
+	})(args)
+	if a.Energy == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetTotalEnergyConsumption(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Energy), uint64(r1))
 	return 0
 }
 
@@ -837,6 +1737,185 @@ func bind_nvmlDeviceGetUtilizationRates(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetEncoderUtilization(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		Utilization      uint64
+		SamplingPeriodUs uint64
+	})(args)
+	if a.Utilization == 0 {
+		return 2
+	}
+	if a.SamplingPeriodUs == 0 {
+		return 2
+	}
+	r1, r2, err := (*nvml.Thread)(thread).DeviceGetEncoderUtilization(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Utilization), uint32(r1))
+	hostmem.Store(hostmem.Ptr(a.SamplingPeriodUs), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetEncoderCapacity(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		EncoderQueryType uint32
+		EncoderCapacity  uint64
+	})(args)
+	if a.EncoderCapacity == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetEncoderCapacity(nv.NvmlDevice_t(a.Device), nv.NvmlEncoderType_t(a.EncoderQueryType))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.EncoderCapacity), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetEncoderStats(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device         uint64
+		SessionCount   uint64
+		AverageFps     uint64
+		AverageLatency uint64
+	})(args)
+	if a.AverageFps == 0 {
+		return 2
+	}
+	if a.AverageLatency == 0 {
+		return 2
+	}
+	r2, r3, err := (*nvml.Thread)(thread).DeviceGetEncoderStats(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.SessionCount))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.AverageFps), uint32(r2))
+	hostmem.Store(hostmem.Ptr(a.AverageLatency), uint32(r3))
+	return 0
+}
+
+func bind_nvmlDeviceGetEncoderSessions(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		SessionCount uint64
+		SessionInfos uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetEncoderSessions(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.SessionCount), hostmem.Ptr(a.SessionInfos))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetDecoderUtilization(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		Utilization      uint64
+		SamplingPeriodUs uint64
+	})(args)
+	if a.Utilization == 0 {
+		return 2
+	}
+	if a.SamplingPeriodUs == 0 {
+		return 2
+	}
+	r1, r2, err := (*nvml.Thread)(thread).DeviceGetDecoderUtilization(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Utilization), uint32(r1))
+	hostmem.Store(hostmem.Ptr(a.SamplingPeriodUs), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetJpgUtilization(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		Utilization      uint64
+		SamplingPeriodUs uint64
+	})(args)
+	if a.Utilization == 0 {
+		return 2
+	}
+	if a.SamplingPeriodUs == 0 {
+		return 2
+	}
+	r1, r2, err := (*nvml.Thread)(thread).DeviceGetJpgUtilization(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Utilization), uint32(r1))
+	hostmem.Store(hostmem.Ptr(a.SamplingPeriodUs), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetOfaUtilization(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		Utilization      uint64
+		SamplingPeriodUs uint64
+	})(args)
+	if a.Utilization == 0 {
+		return 2
+	}
+	if a.SamplingPeriodUs == 0 {
+		return 2
+	}
+	r1, r2, err := (*nvml.Thread)(thread).DeviceGetOfaUtilization(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Utilization), uint32(r1))
+	hostmem.Store(hostmem.Ptr(a.SamplingPeriodUs), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetFBCStats(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		FbcStats uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetFBCStats(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.FbcStats))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetFBCSessions(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		SessionCount uint64
+		SessionInfo  uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetFBCSessions(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.SessionCount), hostmem.Ptr(a.SessionInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetVbiosVersion(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -897,6 +1976,20 @@ func bind_nvmlDeviceGetMPSComputeRunningProcesses_v3(thread, args unsafe.Pointer
 	return 0
 }
 
+func bind_nvmlDeviceGetRunningProcessDetailList(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Plist  uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetRunningProcessDetailList(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Plist))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceOnSameBoard(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -913,6 +2006,57 @@ func bind_nvmlDeviceOnSameBoard(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.OnSameBoard), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetSamples(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device            uint64
+		Type              uint32
+		LastSeenTimeStamp uint64
+		SampleValType     uint64
+		SampleCount       uint64
+		Samples           uint64
+	})(args)
+	if a.SampleValType == 0 {
+		return 2
+	}
+	r3, err := (*nvml.Thread)(thread).DeviceGetSamples(nv.NvmlDevice_t(a.Device), nv.NvmlSamplingType_t(a.Type), uint64(a.LastSeenTimeStamp), hostmem.Ptr(a.SampleCount), hostmem.Ptr(a.Samples))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SampleValType), uint32(r3))
+	return 0
+}
+
+func bind_nvmlDeviceGetBAR1MemoryInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		Bar1Memory uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetBAR1MemoryInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Bar1Memory))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetViolationStatus(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device         uint64
+		PerfPolicyType uint32
+		ViolTime       uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetViolationStatus(nv.NvmlDevice_t(a.Device), nv.NvmlPerfPolicyType_t(a.PerfPolicyType), hostmem.Ptr(a.ViolTime))
+	if err != nil {
+		return nvml.Code(err)
+	}
 	return 0
 }
 
@@ -952,6 +2096,142 @@ func bind_nvmlDeviceGetMemoryBusWidth(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetBusType(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Type   uint64
+	})(args)
+	if a.Type == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetBusType(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Type), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetGpuFabricInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device        uint64
+		GpuFabricInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetGpuFabricInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.GpuFabricInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetGpuFabricInfoV(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device        uint64
+		GpuFabricInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetGpuFabricInfoV(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.GpuFabricInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetConfComputeMemSizeInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		MemInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetConfComputeMemSizeInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.MemInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetConfComputeProtectedMemoryUsage(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Memory uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetConfComputeProtectedMemoryUsage(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Memory))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetAccountingMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Mode   uint64
+	})(args)
+	if a.Mode == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetAccountingMode(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetAccountingStats(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Pid    uint32
+		Stats  uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetAccountingStats(nv.NvmlDevice_t(a.Device), uint32(a.Pid), hostmem.Ptr(a.Stats))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetAccountingPids(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Count  uint64
+		Pids   uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetAccountingPids(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Count), hostmem.Ptr(a.Pids))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetAccountingBufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		BufferSize uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetAccountingBufferSize(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.BufferSize))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetArchitecture(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -967,6 +2247,331 @@ func bind_nvmlDeviceGetArchitecture(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Arch), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetProcessUtilization(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device              uint64
+		Utilization         uint64
+		ProcessSamplesCount uint64
+		LastSeenTimeStamp   uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetProcessUtilization(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Utilization), hostmem.Ptr(a.ProcessSamplesCount), uint64(a.LastSeenTimeStamp))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetProcessesUtilizationInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		ProcesesUtilInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetProcessesUtilizationInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.ProcesesUtilInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetPersistenceMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Mode   uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetPersistenceMode(nv.NvmlDevice_t(a.Device), nv.NvmlEnableState_t(a.Mode))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetComputeMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Mode   uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetComputeMode(nv.NvmlDevice_t(a.Device), nv.NvmlComputeMode_t(a.Mode))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetEccMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Ecc    uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetEccMode(nv.NvmlDevice_t(a.Device), nv.NvmlEnableState_t(a.Ecc))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceClearEccErrorCounts(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		CounterType uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceClearEccErrorCounts(nv.NvmlDevice_t(a.Device), nv.NvmlEccCounterType_t(a.CounterType))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetGpuLockedClocks(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device         uint64
+		MinGpuClockMHz uint32
+		MaxGpuClockMHz uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetGpuLockedClocks(nv.NvmlDevice_t(a.Device), uint32(a.MinGpuClockMHz), uint32(a.MaxGpuClockMHz))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceResetGpuLockedClocks(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceResetGpuLockedClocks(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetMemoryLockedClocks(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device         uint64
+		MinMemClockMHz uint32
+		MaxMemClockMHz uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetMemoryLockedClocks(nv.NvmlDevice_t(a.Device), uint32(a.MinMemClockMHz), uint32(a.MaxMemClockMHz))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceResetMemoryLockedClocks(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceResetMemoryLockedClocks(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetApplicationsClocks(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		MemClockMHz      uint32
+		GraphicsClockMHz uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetApplicationsClocks(nv.NvmlDevice_t(a.Device), uint32(a.MemClockMHz), uint32(a.GraphicsClockMHz))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceResetApplicationsClocks(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceResetApplicationsClocks(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetPowerManagementLimit(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Limit  uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetPowerManagementLimit(nv.NvmlDevice_t(a.Device), uint32(a.Limit))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetAccountingMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Mode   uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceSetAccountingMode(nv.NvmlDevice_t(a.Device), nv.NvmlEnableState_t(a.Mode))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceClearAccountingPids(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceClearAccountingPids(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceRegisterEvents(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		EventTypes uint64
+		Set        uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceRegisterEvents(nv.NvmlDevice_t(a.Device), uint64(a.EventTypes), nv.NvmlEventSet_t(a.Set))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetSupportedEventTypes(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		EventTypes uint64
+	})(args)
+	if a.EventTypes == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetSupportedEventTypes(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.EventTypes), uint64(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetFieldValues(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		ValuesCount uint32
+		Values      uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetFieldValues(nv.NvmlDevice_t(a.Device), int32(a.ValuesCount), hostmem.Ptr(a.Values))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceClearFieldValues(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		ValuesCount uint32
+		Values      uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceClearFieldValues(nv.NvmlDevice_t(a.Device), int32(a.ValuesCount), hostmem.Ptr(a.Values))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetVirtualizationMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		PVirtualMode uint64
+	})(args)
+	if a.PVirtualMode == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetVirtualizationMode(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PVirtualMode), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetGridLicensableFeatures_v4(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device                  uint64
+		PGridLicensableFeatures uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetGridLicensableFeatures(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.PGridLicensableFeatures))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceSetMigMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		Mode             uint32
+		ActivationStatus uint64
+	})(args)
+	if a.ActivationStatus == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceSetMigMode(nv.NvmlDevice_t(a.Device), uint32(a.Mode))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ActivationStatus), uint32(r2))
 	return 0
 }
 
@@ -990,6 +2595,160 @@ func bind_nvmlDeviceGetMigMode(thread, args unsafe.Pointer) int32 {
 	}
 	hostmem.Store(hostmem.Ptr(a.CurrentMode), uint32(r1))
 	hostmem.Store(hostmem.Ptr(a.PendingMode), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetGpuInstances(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		ProfileId    uint32
+		GpuInstances uint64
+		Count        uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetGpuInstances(nv.NvmlDevice_t(a.Device), uint32(a.ProfileId), hostmem.Ptr(a.GpuInstances), hostmem.Ptr(a.Count))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetGpuInstanceById(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		Id          uint32
+		GpuInstance uint64
+	})(args)
+	if a.GpuInstance == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetGpuInstanceById(nv.NvmlDevice_t(a.Device), uint32(a.Id))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.GpuInstance), uint64(r2))
+	return 0
+}
+
+func bind_nvmlDeviceIsMigDeviceHandle(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		IsMigDevice uint64
+	})(args)
+	if a.IsMigDevice == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceIsMigDeviceHandle(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.IsMigDevice), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetGpuInstanceId(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Id     uint64
+	})(args)
+	if a.Id == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetGpuInstanceId(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Id), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetComputeInstanceId(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Id     uint64
+	})(args)
+	if a.Id == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetComputeInstanceId(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Id), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetMaxMigDeviceCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Count  uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetMaxMigDeviceCount(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Count))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetMigDeviceHandleByIndex(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		Index     uint32
+		MigDevice uint64
+	})(args)
+	if a.MigDevice == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetMigDeviceHandleByIndex(nv.NvmlDevice_t(a.Device), uint32(a.Index))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MigDevice), uint64(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetDeviceHandleFromMigDeviceHandle(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		MigDevice uint64
+		Device    uint64
+	})(args)
+	if a.Device == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetDeviceHandleFromMigDeviceHandle(nv.NvmlDevice_t(a.MigDevice))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Device), uint64(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetCapabilities(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Caps   uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetCapabilities(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Caps))
+	if err != nil {
+		return nvml.Code(err)
+	}
 	return 0
 }
 
@@ -1161,6 +2920,258 @@ func bind_nvmlDeviceGetPciInfo_v2(thread, args unsafe.Pointer) int32 {
 		Pci    uint64
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetPciInfoV2(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlUnitGetCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		UnitCount uint64
+	})(args)
+	if a.UnitCount == 0 {
+		return 2
+	}
+	r0, err := (*nvml.Thread)(thread).UnitGetCount()
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.UnitCount), uint32(r0))
+	return 0
+}
+
+func bind_nvmlUnitGetHandleByIndex(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Index uint32
+		Unit  uint64
+	})(args)
+	if a.Unit == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).UnitGetHandleByIndex(uint32(a.Index))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Unit), uint64(r1))
+	return 0
+}
+
+func bind_nvmlUnitGetUnitInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Unit uint64
+		Info uint64
+	})(args)
+	err := (*nvml.Thread)(thread).UnitGetUnitInfo(nv.NvmlUnit_t(a.Unit), hostmem.Ptr(a.Info))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlUnitGetLedState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Unit  uint64
+		State uint64
+	})(args)
+	err := (*nvml.Thread)(thread).UnitGetLedState(nv.NvmlUnit_t(a.Unit), hostmem.Ptr(a.State))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlUnitGetPsuInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Unit uint64
+		Psu  uint64
+	})(args)
+	err := (*nvml.Thread)(thread).UnitGetPsuInfo(nv.NvmlUnit_t(a.Unit), hostmem.Ptr(a.Psu))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlUnitGetTemperature(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Unit uint64
+		Type uint32
+		Temp uint64
+	})(args)
+	if a.Temp == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).UnitGetTemperature(nv.NvmlUnit_t(a.Unit), uint32(a.Type))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Temp), uint32(r2))
+	return 0
+}
+
+func bind_nvmlUnitGetFanSpeedInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Unit      uint64
+		FanSpeeds uint64
+	})(args)
+	err := (*nvml.Thread)(thread).UnitGetFanSpeedInfo(nv.NvmlUnit_t(a.Unit), hostmem.Ptr(a.FanSpeeds))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlUnitGetDevices(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Unit        uint64
+		DeviceCount uint64
+		Devices     uint64
+	})(args)
+	err := (*nvml.Thread)(thread).UnitGetDevices(nv.NvmlUnit_t(a.Unit), hostmem.Ptr(a.DeviceCount), hostmem.Ptr(a.Devices))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlUnitSetLedState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Unit  uint64
+		Color uint32
+	})(args)
+	err := (*nvml.Thread)(thread).UnitSetLedState(nv.NvmlUnit_t(a.Unit), nv.NvmlLedColor_t(a.Color))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetCreate(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set uint64
+	})(args)
+	if a.Set == 0 {
+		return 2
+	}
+	r0, err := (*nvml.Thread)(thread).EventSetCreate()
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Set), uint64(r0))
+	return 0
+}
+
+func bind_nvmlEventSetWait_v2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set       uint64
+		Data      uint64
+		Timeoutms uint32
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetWait(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Data), uint32(a.Timeoutms))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetFree(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set uint64
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetFree(nv.NvmlEventSet_t(a.Set))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func stand_nvmlNoSuch(thread, args unsafe.Pointer) int32 {
+	err := (*nvml.Thread)(thread).NoSuch()
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlGetExcludedDeviceCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DeviceCount uint64
+	})(args)
+	if a.DeviceCount == 0 {
+		return 2
+	}
+	r0, err := (*nvml.Thread)(thread).GetExcludedDeviceCount()
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.DeviceCount), uint32(r0))
+	return 0
+}
+
+func bind_nvmlGetExcludedDeviceInfoByIndex(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Index uint32
+		Info  uint64
+	})(args)
+	err := (*nvml.Thread)(thread).GetExcludedDeviceInfoByIndex(uint32(a.Index), hostmem.Ptr(a.Info))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlGpmQueryDeviceSupport(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		GpmSupport uint64
+	})(args)
+	err := (*nvml.Thread)(thread).GpmQueryDeviceSupport(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.GpmSupport))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetWait(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set       uint64
+		Data      uint64
+		Timeoutms uint32
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetWait(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Data), uint32(a.Timeoutms))
 	if err != nil {
 		return nvml.Code(err)
 	}

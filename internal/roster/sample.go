@@ -13,6 +13,7 @@ type Sampler struct {
 	at    time.Time      // guarded by mu, as the rest
 	spent map[int]uint64 // by process, at that time
 	last  int
+	each  map[int]int // by process, in percent; it is replaced, never changed
 }
 
 const (
@@ -23,21 +24,31 @@ const (
 // Percent is how much of the time the threads spent in kernels since the last call, from 0 to 100. Without a recent one it
 // takes a short while.
 func (s *Sampler) Percent() int {
+	percent, _, _ := s.Shares()
+	return percent
+}
+
+// Shares is Percent, what of it each process has, and when the sample was taken.
+func (s *Sampler) Shares() (percent int, each map[int]int, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.at) > longest {
-		if !s.take() {
-			s.last = 0 // nobody: no need to wait
-			return 0
+		s.last, s.each = 0, nil
+		if !s.take() { // nobody: no need to wait
+			return 0, nil, s.at
 		}
 		time.Sleep(shortest)
 	} else if time.Since(s.at) < shortest {
-		return s.last
+		return s.last, s.each, s.at
 	}
-	before, at := s.spent, s.at
+	before, was := s.spent, s.at
 	s.take()
-	s.last = share(before, s.spent, time.Since(at), threads())
-	return s.last
+	over, n := time.Since(was), threads()
+	s.last, s.each = share(before, s.spent, over, n), map[int]int{}
+	for pid, ns := range s.spent {
+		s.each[pid] = share(before, map[int]uint64{pid: ns}, over, n)
+	}
+	return s.last, s.each, s.at
 }
 
 func share(before, after map[int]uint64, over time.Duration, threads int) int {

@@ -3,6 +3,7 @@ package nvml
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
@@ -20,30 +21,52 @@ func (t *Thread) DeviceGetIndex(h nv.NvmlDevice_t) (uint32, error) {
 // DeviceGetMinorNumber is the same: there is no file in /dev.
 func (t *Thread) DeviceGetMinorNumber(h nv.NvmlDevice_t) (uint32, error) { return t.DeviceGetIndex(h) }
 
+// Name is a device's.
+func (t *Thread) Name(dev int32) (string, error) { return t.driver().DeviceName(cu.CUdevice(dev)) }
+
 // DeviceGetName is the device's name.
 func (t *Thread) DeviceGetName(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32) error {
-	dev, err := t.device(h)
-	if err != nil {
-		return err
-	}
-	name, err := t.driver().DeviceName(cu.CUdevice(dev))
-	if err != nil {
-		return err
-	}
-	return answer(p, n, name)
+	return t.say(h, p, n, t.Name)
 }
 
 // DeviceGetUUID is the device's UUID as text.
 func (t *Thread) DeviceGetUUID(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32) error {
+	return t.say(h, p, n, t.UUID)
+}
+
+// say writes a text about a device.
+func (t *Thread) say(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32, of func(dev int32) (string, error)) error {
 	dev, err := t.device(h)
 	if err != nil {
 		return err
 	}
-	u, err := t.uuid(dev)
+	s, err := of(dev)
 	if err != nil {
 		return err
 	}
-	return answer(p, n, u)
+	return answer(p, n, s)
+}
+
+// given is what every call with a device and a place for the answer asks first.
+func (t *Thread) given(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if _, err := t.device(h); err != nil {
+		return err
+	}
+	if p == hostmem.Nil {
+		return invalidArgument
+	}
+	return nil
+}
+
+// versioned is given for a structure whose first word says which it is.
+func (t *Thread) versioned(h nv.NvmlDevice_t, p hostmem.Ptr, any ...uint32) error {
+	if err := t.given(h, p); err != nil {
+		return err
+	}
+	if !slices.Contains(any, hostmem.Load[uint32](p)) {
+		return wrongVersion
+	}
+	return nil
 }
 
 func (t *Thread) pciInfo(h nv.NvmlDevice_t, p hostmem.Ptr, size uint64) error {
@@ -54,13 +77,13 @@ func (t *Thread) pciInfo(h nv.NvmlDevice_t, p hostmem.Ptr, size uint64) error {
 	if p == hostmem.Nil {
 		return invalidArgument
 	}
-	at, err := t.pci(dev)
+	at, err := t.Bus(dev)
 	if err != nil {
 		return err
 	}
 	v := nv.NvmlPciInfo_t{Domain: uint32(at[0]), Bus: uint32(at[1]), Device: uint32(at[2])}
 	copy(v.BusIdLegacy[:len(v.BusIdLegacy)-1], fmt.Sprintf("%04X:%02X:%02X.0", at[0], at[1], at[2]))
-	copy(v.BusId[:len(v.BusId)-1], fmt.Sprintf("%08X:%02X:%02X.0", at[0], at[1], at[2]))
+	copy(v.BusId[:len(v.BusId)-1], BusText(at))
 	hostmem.StorePrefix(p, v, size)
 	return nil
 }
@@ -87,8 +110,8 @@ func (t *Thread) DeviceGetPciInfoV2(h nv.NvmlDevice_t, p hostmem.Ptr) error {
 	return t.pciInfo(h, p, pciInfoV2)
 }
 
-// memory is total and used: what all processes of the user have.
-func (t *Thread) memory(h nv.NvmlDevice_t) (total, used uint64, err error) {
+// Memory is total and used: what all processes of the user have.
+func (t *Thread) Memory(h nv.NvmlDevice_t) (total, used uint64, err error) {
 	dev, err := t.device(h)
 	if err != nil {
 		return 0, 0, err
@@ -122,12 +145,12 @@ func (t *Thread) memory(h nv.NvmlDevice_t) (total, used uint64, err error) {
 
 // DeviceGetMemoryInfo is total, free and used memory.
 func (t *Thread) DeviceGetMemoryInfo(h nv.NvmlDevice_t, p hostmem.Ptr) error {
-	total, used, err := t.memory(h)
-	if err != nil {
+	if err := t.given(h, p); err != nil {
 		return err
 	}
-	if p == hostmem.Nil {
-		return invalidArgument
+	total, used, err := t.Memory(h)
+	if err != nil {
+		return err
 	}
 	hostmem.Store(p, nv.NvmlMemory_t{Total: total, Free: total - used, Used: used})
 	return nil
@@ -138,44 +161,62 @@ func version(size, v uint32) uint32 { return size | v<<24 }
 
 // DeviceGetMemoryInfoV2 is the same with a version and reserved memory, of which there is none.
 func (t *Thread) DeviceGetMemoryInfoV2(h nv.NvmlDevice_t, p hostmem.Ptr) error {
-	total, used, err := t.memory(h)
-	if err != nil {
+	v := version(40, 2)
+	if err := t.versioned(h, p, v); err != nil {
 		return err
 	}
-	if p == hostmem.Nil {
-		return invalidArgument
-	}
-	v := hostmem.Load[uint32](p)
-	if v != version(40, 2) {
-		return wrongVersion
+	total, used, err := t.Memory(h)
+	if err != nil {
+		return err
 	}
 	hostmem.Store(p, nv.NvmlMemory_v2_t{Version: v, Total: total, Free: total - used, Used: used})
 	return nil
 }
 
-// DeviceGetUtilizationRates is the share of the time that kernels ran; on a processor that threads spent in kernels, of all
-// processes of the user, where how busy memory is cannot be told apart from that.
-func (t *Thread) DeviceGetUtilizationRates(h nv.NvmlDevice_t, p hostmem.Ptr) error {
-	m, err := t.monitor(h)
+// DeviceGetBAR1MemoryInfo: the host reaches all of the memory.
+func (t *Thread) DeviceGetBAR1MemoryInfo(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if err := t.given(h, p); err != nil {
+		return err
+	}
+	total, used, err := t.Memory(h)
 	if err != nil {
 		return err
 	}
-	if p == hostmem.Nil {
-		return invalidArgument
+	hostmem.Store(p, nv.NvmlBAR1Memory_t{Bar1Total: total, Bar1Free: total - used, Bar1Used: used})
+	return nil
+}
+
+// Busy is the share of the time that kernels ran, in percent; on a processor that threads spent in kernels, of all processes of
+// the user, where how busy memory is cannot be told apart from that.
+func (t *Thread) Busy(h nv.NvmlDevice_t) (gpu, memory uint32, err error) {
+	m, err := t.monitor(h)
+	if err != nil {
+		return 0, 0, err
 	}
 	if m == nil {
-		hostmem.Store(p, nv.NvmlUtilization_t{Gpu: uint32(sampler.Percent())})
-		return nil
+		return uint32(sampler.Percent()), 0, nil
 	}
 	busy, err := m.Sense(backend.SensorBusy)
 	if err != nil {
-		return told(err)
+		return 0, 0, told(err)
 	}
-	memory, err := m.Sense(backend.SensorMemoryBusy)
+	used, err := m.Sense(backend.SensorMemoryBusy)
 	if err != nil {
-		memory = 0 // not every GPU tells
+		used = 0 // not every GPU tells
 	}
-	hostmem.Store(p, nv.NvmlUtilization_t{Gpu: uint32(busy), Memory: uint32(memory)})
+	return uint32(busy), uint32(used), nil
+}
+
+// DeviceGetUtilizationRates is Busy.
+func (t *Thread) DeviceGetUtilizationRates(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if err := t.given(h, p); err != nil {
+		return err
+	}
+	gpu, memory, err := t.Busy(h)
+	if err != nil {
+		return err
+	}
+	hostmem.Store(p, nv.NvmlUtilization_t{Gpu: gpu, Memory: memory})
 	return nil
 }
 
@@ -200,13 +241,10 @@ func (t *Thread) DeviceGetTemperature(h nv.NvmlDevice_t, sensor nv.NvmlTemperatu
 
 // DeviceGetTemperatureV is the same with a version.
 func (t *Thread) DeviceGetTemperatureV(h nv.NvmlDevice_t, p hostmem.Ptr) error {
-	if p == hostmem.Nil {
-		return invalidArgument
+	if err := t.versioned(h, p, version(12, 1)); err != nil {
+		return err
 	}
 	v := hostmem.Load[nv.NvmlTemperature_v1_t](p)
-	if v.Version != version(12, 1) {
-		return wrongVersion
-	}
 	degrees, err := t.DeviceGetTemperature(h, v.SensorType)
 	if err != nil {
 		return err
@@ -392,12 +430,4 @@ func (t *Thread) DeviceGetMultiGpuBoard(h nv.NvmlDevice_t) (uint32, error) {
 		return 1, err
 	}
 	return 0, err
-}
-
-// DeviceGetMigMode: devices are not cut into parts.
-func (t *Thread) DeviceGetMigMode(h nv.NvmlDevice_t) (current, pending uint32, err error) {
-	if _, err := t.device(h); err != nil {
-		return 0, 0, err
-	}
-	return 0, 0, notSupported
 }

@@ -33,6 +33,8 @@ const (
 	notSupported    = Return(nv.NVML_ERROR_NOT_SUPPORTED)
 	notFound        = Return(nv.NVML_ERROR_NOT_FOUND)
 	insufficient    = Return(nv.NVML_ERROR_INSUFFICIENT_SIZE)
+	noPermission    = Return(nv.NVML_ERROR_NO_PERMISSION)
+	timedOut        = Return(nv.NVML_ERROR_TIMEOUT)
 	notLoaded       = Return(nv.NVML_ERROR_DRIVER_NOT_LOADED)
 	wrongVersion    = Return(nv.NVML_ERROR_ARGUMENT_VERSION_MISMATCH)
 	unknown         = Return(nv.NVML_ERROR_UNKNOWN)
@@ -63,6 +65,7 @@ var (
 	mu      lockrank.Mutex[lockrank.NVML]
 	users   int // guarded by mu: Inits without their Shutdown
 	sampler roster.Sampler
+	meter   roster.Meter
 )
 
 // Init opens NVML; every Init has its Shutdown.
@@ -208,7 +211,7 @@ func (t *Thread) find(test func(dev int32) (bool, error)) (nv.NvmlDevice_t, erro
 // DeviceGetHandleByUUID finds a device by its UUID as text.
 func (t *Thread) DeviceGetHandleByUUID(uuid string) (nv.NvmlDevice_t, error) {
 	return t.find(func(dev int32) (bool, error) {
-		u, err := t.uuid(dev)
+		u, err := t.UUID(dev)
 		return u == uuid, err
 	})
 }
@@ -223,23 +226,31 @@ func (t *Thread) DeviceGetHandleByPciBusId(id string) (nv.NvmlDevice_t, error) {
 		}
 	}
 	return t.find(func(dev int32) (bool, error) {
-		p, err := t.pci(dev)
+		p, err := t.Bus(dev)
 		return p == [3]int{domain, bus, slot} && function == 0, err
 	})
 }
 
-func (t *Thread) uuid(dev int32) (string, error) {
+// UUID is a device's as text.
+func (t *Thread) UUID(dev int32) (string, error) {
 	u, err := t.driver().DeviceGetUuid(cu.CUdevice(dev))
-	b := u.Bytes
-	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), err
+	return uuidText([16]byte(u.Bytes)), err
 }
+
+func uuidText(b [16]byte) string {
+	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// BusText is a place on a bus as NVML writes it.
+func BusText(at [3]int) string { return fmt.Sprintf("%08X:%02X:%02X.0", at[0], at[1], at[2]) }
 
 func (t *Thread) attribute(dev int32, a cu.CUdevice_attribute) (int, error) {
 	v, err := t.driver().DeviceGetAttribute(a, cu.CUdevice(dev))
 	return int(v), err
 }
 
-func (t *Thread) pci(dev int32) (p [3]int, err error) {
+// Bus is where a device would be: domain, bus and slot.
+func (t *Thread) Bus(dev int32) (p [3]int, err error) {
 	for i, a := range [...]cu.CUdevice_attribute{cu.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, cu.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, cu.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID} {
 		if p[i], err = t.attribute(dev, a); err != nil {
 			return p, err

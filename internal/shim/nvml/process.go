@@ -22,7 +22,7 @@ func (t *Thread) list(h nv.NvmlDevice_t, count, infos hostmem.Ptr, size int, put
 	if count == hostmem.Nil {
 		return invalidArgument
 	}
-	all, err := t.users(dev)
+	all, err := t.Users(dev)
 	if err != nil {
 		return err
 	}
@@ -35,37 +35,37 @@ func (t *Thread) list(h nv.NvmlDevice_t, count, infos hostmem.Ptr, size int, put
 		return invalidArgument
 	}
 	for i, p := range all {
-		put(infos.Index(i, size), p.pid, p.used)
+		put(infos.Index(i, size), p.Pid, p.Used)
 	}
 	return nil
 }
 
-// user is a process, and the memory it has on a device.
-type user struct {
-	pid  uint32
-	used uint64
+// User is a process, and the memory it has on a device.
+type User struct {
+	Pid  uint32
+	Used uint64
 }
 
-// users are the processes that use a device: as its monitor says, or the roster.
-func (t *Thread) users(dev int32) ([]user, error) {
+// Users are the processes that use a device: as its monitor says, or the roster.
+func (t *Thread) Users(dev int32) ([]User, error) {
 	m, err := t.driver().Monitor(cu.CUdevice(dev))
 	if err != nil {
 		return nil, err
 	}
-	var list []user
+	var list []User
 	if m != nil {
 		used, err := m.Processes()
 		if err != nil {
 			return nil, told(err)
 		}
 		for _, pid := range slices.Sorted(maps.Keys(used)) {
-			list = append(list, user{pid, used[pid]})
+			list = append(list, User{pid, used[pid]})
 		}
 		return list, nil
 	}
 	all, err := t.processes(dev)
 	for _, p := range all {
-		list = append(list, user{uint32(p.Pid), p.Used[dev]})
+		list = append(list, User{uint32(p.Pid), p.Used[dev]})
 	}
 	return list, err
 }
