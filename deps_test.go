@@ -23,7 +23,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
-	{room: "roster"}, {room: "codeobject"}, {room: "devrt"}, {room: "config", why: "names of variables: every room may import it"},
+	{room: "roster"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
 	{room: "lockrank", why: "the order of locks: every room may import it"},
 	{room: "spec"}, {room: "spec/*", may: "spec/*", why: "generated: an interface names the types of another"},
 	// compiler
@@ -50,13 +50,13 @@ var rules = []rule{
 	{room: "driver", may: "backend fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},
-	{room: "shim/cublas", may: "shim shim/cublas/ref driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},
+	{room: "shim/cublas", may: "packed shim shim/cublas/ref driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},
 	{room: "shim/cublas/ref", may: "spec/blas"},
 	{room: "shim/cublas/openblas", may: "dl shim/cublas spec/blas logx"},
-	{room: "shim/cublaslt", may: "driver shim shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/lt logx"},
+	{room: "shim/cublaslt", may: "packed driver shim shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/lt logx"},
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
-	{room: "shim/*", may: "shim backend driver cudart handle hostmem roster softfloat spec/* logx", why: "a library that has no row of its own"},
+	{room: "shim/*", may: "packed shim backend driver cudart handle hostmem roster softfloat spec/* logx", why: "a library that has no row of its own"},
 	{room: "libraries", may: "shim/* shim/cublas/* shim/cublaslt/* logx", why: "the one list of what libraries need before their first call"},
 	{room: "devices", may: "backend backend/* cache compile logx", why: "the image, the CLI and the tests share one list of backends"},
 	// border
@@ -65,7 +65,7 @@ var rules = []rule{
 	{room: "c", why: "no code: the tests of the C side"},
 	{room: "testkit", may: "*"}, {room: "testkit/truth", may: "*"}, {room: "testkit/progen", may: "*"}, {room: "testkit/texels", may: "*"}, {room: "testkit/pages", may: "*"}, {room: "testkit/bench", may: "*"}, {room: "testkit/contract", may: "*"}, {room: "testkit/hipdouble", may: "*"}, {room: "testkit/libdouble", may: "*"},
 	{room: "testkit/gguf"}, {room: "testkit/gguf/make", may: "testkit/gguf"}, {room: "testkit/compared", may: "*"}, {room: "testkit/compiled", may: "*"},
-	{room: "cmd/gen", may: "spec spec/* ptx/isa"},
+	{room: "cmd/gen", may: "packed spec spec/* ptx/isa"},
 	{room: "cmd/kudzu", may: "*"},
 	{room: "cmd/libkudzu", may: "*", cgo: true},
 }

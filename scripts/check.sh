@@ -1,7 +1,8 @@
 #!/bin/sh
 # Gates beyond the tests: formatting, go.mod, vet, staticcheck and shellcheck without a finding, and that every generated file
 # is what its generator writes today. Generated files are deleted first, so that a file nobody generates any more is noticed
-# too. Pages below docs/apps come from applications (scripts/apps) and stay.
+# too. Pages below docs/apps come from applications (scripts/apps) and stay, and so does PTX (scripts/kernels.sh), which needs
+# clang: cmd/gen compares the hash that it was made of with the source.
 set -eu
 cd "$(dirname "$0")/.."
 bad=$(gofmt -l cmd internal examples ./*.go)
@@ -14,7 +15,7 @@ command -v shellcheck >/dev/null || { echo "shellcheck is missing (Debian: apt-g
 shellcheck -S warning .ci/run $(git ls-files '*.sh')
 before=$(git status --porcelain)
 if [ -n "$before" ]; then echo "the tree is not clean:"; echo "$before"; exit 1; fi
-git ls-files | grep -E '(^|/)z[^/]*$|^include/' | grep -v '^docs/apps/' | xargs rm -f
+git ls-files | grep -E '(^|/)z[^/]*$|^include/' | grep -vE '^docs/apps/|\.ptx$' | xargs rm -f
 go run ./cmd/gen
 go test ./internal/testkit/pages -update
 after=$(git status --porcelain)

@@ -1,7 +1,7 @@
 // Command gen writes every generated file of the repository from the tables in
-// internal/spec: fronts, jump tables, headers, argument structs, stubs and bindings.
-// Its output depends on nothing but the tables and, for the bindings, the methods that
-// exist; running it twice changes nothing.
+// internal/spec: fronts, jump tables, headers, argument structs, stubs and bindings; and
+// packs the kernels of the image. Its output depends on nothing but the tables, the PTX
+// and, for the bindings, the methods that exist; running it twice changes nothing.
 package main
 
 import (
@@ -35,6 +35,7 @@ var outputs = []struct {
 	{"coverage", writeCoverage},
 	{"amd", writeAMD},
 	{"settings", writeSettings},
+	{"kernels", writeKernels},
 }
 
 // world is what the writers read and where they write.
@@ -51,8 +52,14 @@ type world struct {
 func main() {
 	root := flag.String("root", ".", "the repository")
 	check := flag.Bool("check", false, "write nothing; fail if a file would change")
+	clang := flag.String("clang", "", "only compile the kernels that changed, with this clang")
+	all := flag.Bool("all", false, "with -clang: every kernel")
 	flag.Parse()
-	if err := run(*root, *check); err != nil {
+	work := func() error { return run(*root, *check) }
+	if *clang != "" {
+		work = func() error { return compileKernels(*root, *clang, *all) }
+	}
+	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	_ "embed"
+
+	"kudzu/internal/packed"
 )
 
 // The names of the variables.
@@ -57,24 +59,20 @@ const (
 	kindAssertion = 2
 )
 
-//go:embed print.ptx
-var printPTX string
+//go:embed zkernels.lz4
+var packedTexts []byte
 
-//go:embed assert.ptx
-var assertPTX string
+var texts = packed.New(packedTexts)
 
-//go:embed heap.ptx
-var heapPTX string
-
-// provided are the functions, and the text that defines each.
-var provided = map[string]*string{
-	"vprintf": &printPTX, "__assertfail": &assertPTX, "malloc": &heapPTX, "free": &heapPTX,
-	"kudzu_tex": &fetchPTX, "kudzu_tex_cube": &cubePTX, "kudzu_tex_gather": &gatherPTX, "kudzu_tex_query": &queryPTX,
-	"kudzu_surf_load": &surfacePTX, "kudzu_surf_store": &surfacePTX, "kudzu_surf_storep": &surfacePTX, "kudzu_surf_reduce": &surfacePTX,
+// provided are the functions, and the name of the text that defines each.
+var provided = map[string]string{
+	"vprintf": "print", "__assertfail": "assert", "malloc": "heap", "free": "heap",
+	"kudzu_tex": "fetch", "kudzu_tex_cube": "cube", "kudzu_tex_gather": "gather", "kudzu_tex_query": "query",
+	"kudzu_surf_load": "surface", "kudzu_surf_store": "surface", "kudzu_surf_storep": "surface", "kudzu_surf_reduce": "surface",
 }
 
 // Provides reports a function that there is PTX for.
-func Provides(function string) bool { return provided[function] != nil }
+func Provides(function string) bool { return provided[function] != "" }
 
 // Define appends the definitions of functions to a module's text, which declares them; its lines keep their numbers.
 func Define(text string, functions []string) string {
@@ -84,14 +82,14 @@ func Define(text string, functions []string) string {
 	}
 	var b strings.Builder
 	b.WriteString(text)
-	have := map[*string]bool{}
+	have := map[string]bool{}
 	for _, f := range functions {
-		p := provided[f]
-		if p == nil || have[p] {
+		name := provided[f]
+		if name == "" || have[name] {
 			continue
 		}
-		have[p] = true
-		b.WriteString("\n" + body(*p))
+		have[name] = true
+		b.WriteString("\n" + body(texts.Text(name)))
 	}
 	return b.String()
 }

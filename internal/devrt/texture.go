@@ -1,29 +1,10 @@
 package devrt
 
-import (
-	"encoding/binary"
-
-	_ "embed"
-)
+import "encoding/binary"
 
 // Textures and surfaces: instructions on them are calls of functions (internal/lower, CallTextures) that sample in software, the
 // engine's own sampler compiled for a GPU (c/texture.h). They find objects in a table: the sRGB curve, then addresses of
 // chunks of objects, each as backend.Texture has it. A handle is a generation above SlotBits and a slot below.
-
-//go:embed fetch.ptx
-var fetchPTX string
-
-//go:embed cube.ptx
-var cubePTX string
-
-//go:embed gather.ptx
-var gatherPTX string
-
-//go:embed query.ptx
-var queryPTX string
-
-//go:embed surface.ptx
-var surfacePTX string
 
 // The table.
 const (

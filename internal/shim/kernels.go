@@ -13,7 +13,8 @@ import (
 
 // Kernels is a PTX module of ours. It is loaded into a context at its first use there, and goes with the context.
 type Kernels struct {
-	Name, Text string
+	Name string
+	Text func() string // packed.Texts unpacks it at the first use
 
 	mu     lockrank.Mutex[lockrank.ShimKernels]
 	loaded map[cu.CUcontext]*module // guarded by mu
@@ -34,7 +35,7 @@ func (k *Kernels) function(d *driver.Thread, name string) (cu.CUfunction, error)
 	defer k.mu.Unlock()
 	m := k.loaded[ctx]
 	if m == nil || m.gone(d) {
-		h, err := d.LoadText(k.Name, k.Text)
+		h, err := d.LoadText(k.Name, k.Text())
 		if err != nil {
 			return 0, err
 		}

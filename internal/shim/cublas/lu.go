@@ -1,17 +1,10 @@
 package cublas
 
 import (
-	_ "embed" // the kernels
-
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 )
-
-//go:embed kernels/lapack.ptx
-var lapackText string
-
-var lapackKernels = &shim.Kernels{Name: "cuBLAS small systems", Text: lapackText}
 
 // small is many matrices behind lists of addresses on the device, as LAPACK's batched functions take them.
 type small struct {

@@ -1,17 +1,10 @@
 package cublas
 
 import (
-	_ "embed" // the kernels
-
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 )
-
-//go:embed kernels/level3.ptx
-var level3Text string
-
-var level3Kernels = &shim.Kernels{Name: "cuBLAS matrices", Text: level3Text}
 
 // cuBLAS's names for a triangle and a side.
 type (

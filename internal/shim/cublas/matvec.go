@@ -1,17 +1,10 @@
 package cublas
 
 import (
-	_ "embed" // the kernels
-
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 )
-
-//go:embed kernels/level2.ptx
-var level2Text string
-
-var level2Kernels = &shim.Kernels{Name: "cuBLAS matrix and vector", Text: level2Text}
 
 // line is a batch of vectors as a View: the increment takes the place of a column's distance, and a negative one begins
 // at the last element.

@@ -1,7 +1,6 @@
 package cublas
 
 import (
-	_ "embed" // the kernels
 	"fmt"
 
 	"kudzu/internal/driver"
@@ -9,11 +8,6 @@ import (
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
 )
-
-//go:embed kernels/gemm.ptx
-var gemmText string
-
-var gemmKernels = &shim.Kernels{Name: "cuBLAS gemm", Text: gemmText}
 
 // Product is C = alpha op(A) op(B) + beta C for every matrix of a batch.
 type Product struct {

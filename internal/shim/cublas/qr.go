@@ -1,17 +1,10 @@
 package cublas
 
 import (
-	_ "embed" // the kernels
-
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 )
-
-//go:embed kernels/qr.ptx
-var qrText string
-
-var qrKernels = &shim.Kernels{Name: "cuBLAS least squares", Text: qrText}
 
 // judge writes the position of the first argument that makes no sense, negative, to the host; bad are those that do not.
 func judge(info hostmem.Ptr, bad ...bool) error {

@@ -1,7 +1,6 @@
 package cublas
 
 import (
-	_ "embed" // the kernels
 	"math"
 	"math/cmplx"
 
@@ -9,11 +8,6 @@ import (
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 )
-
-//go:embed kernels/rotate.ptx
-var rotateText string
-
-var rotateKernels = &shim.Kernels{Name: "cuBLAS rotations", Text: rotateText}
 
 // Rotations are made where their numbers lie: on the host at once, which needs no device and may be done in a capture, or on
 // the device in the stream's order. The arithmetic is f64 in both; kernels/rotate.cu has the same.

@@ -1,17 +1,10 @@
 package cublas
 
 import (
-	_ "embed" // the kernels
-
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 )
-
-//go:embed kernels/stored.ptx
-var storedText string
-
-var storedKernels = &shim.Kernels{Name: "cuBLAS bands and packed triangles", Text: storedText}
 
 // stored is a triangle that is not stored as a whole matrix: a band of it, or packed.
 type stored struct {

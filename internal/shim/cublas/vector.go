@@ -1,19 +1,12 @@
 package cublas
 
 import (
-	_ "embed" // the kernels
-
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
 )
-
-//go:embed kernels/level1.ptx
-var level1Text string
-
-var level1Kernels = &shim.Kernels{Name: "cuBLAS vectors", Text: level1Text}
 
 // job is one call: its handle's stream and pointer mode, seen once, on a thread that has a context: one that never called the runtime
 // gets its device's, as from any other call of the runtime.

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the kernels
 
 	"kudzu/internal/hostmem"
+	"kudzu/internal/packed"
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/spec/blas"
@@ -12,10 +13,10 @@ import (
 	"kudzu/internal/spec/rt"
 )
 
-//go:embed kernels/epilogue.ptx
-var epilogueText string
+//go:embed kernels/zkernels.lz4
+var packedTexts []byte
 
-var kernels = &shim.Kernels{Name: "cuBLASLt epilogues", Text: epilogueText}
+var kernels = &shim.Kernels{Name: "cuBLASLt epilogues", Text: packed.New(packedTexts).Lazy("epilogue")}
 
 // plan is a product that can be computed: what the descriptors say, with D's columns lying together. Where D is stored row
 // by row, its transpose is computed, of the operands' transposes in the other order.
