@@ -173,6 +173,9 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 			call.f("s%d, ", i)
 		}
 	}
+	for _, c := range b.fn.With {
+		call.f("%s.%s, ", q(types.NewPackage(b.recv, b.method.Pkg().Name())), c)
+	}
 	if b.by != "" {
 		imports[b.house.recv] = true
 		o.f("d, err := (*cudart.Thread)(thread).%s()\nif err != nil {\nreturn %s\n}\n", b.by, b.house.code())

@@ -26,7 +26,7 @@ func tree(t *testing.T, method string) string {
 	t.Helper()
 	root := t.TempDir()
 	files := map[string]string{
-		"internal/driver/d.go":   "package driver\nimport (\"kudzu/internal/hostmem\"; \"kudzu/internal/spec/cu\"; \"time\")\nvar _ hostmem.Ptr\nvar _ cu.T\ntype Thread struct{ when time.Time }\ntype DevPtr uint64\ntype Mem uint16\n" + method,
+		"internal/driver/d.go":   "package driver\nimport (\"kudzu/internal/hostmem\"; \"kudzu/internal/spec/cu\"; \"time\")\nvar _ hostmem.Ptr\nvar _ cu.T\ntype Thread struct{ when time.Time }\ntype DevPtr uint64\ntype Mem uint16; const Half, full Mem = 1, 2\n" + method,
 		"internal/hostmem/h.go":  "package hostmem\ntype Ptr uintptr\n",
 		"internal/spec/cu/cu.go": "package cu\ntype T struct { A int32 }\ntype CUdevice = int32\ntype CUresult int32\n",
 		"c/base/empty.c":         "",
@@ -53,6 +53,7 @@ cuMemAlloc_v2(out dptr *CUdeviceptr, in bytesize size_t) int since 3.2
 cuMemAlloc(out dptr *unsigned int, in bytesize unsigned int) int since 2.0 go=MemAllocV1
 cuNarrow(in p unsigned int, in n unsigned int, in c int) int since 2.0 narrow
 cuName(in name *const char, in t *const T, inopt u *const T, host p **void) int
+cuTyped(in n size_t) int go=Typed(Half)
 cuBias(in b float, outopt n *size_t, in s CUstream) int ptsz 7.0
 `
 
@@ -79,6 +80,7 @@ func TestMatch(t *testing.T) {
 		{"func (t *Thread) Name(s, a, b, p hostmem.Ptr) error { return nil }", "3333"},
 		{"func (t *Thread) Bias(b float32, s uint64) (uint64, error) { return 0, nil }", "040"},
 		{"func (t *Thread) Narrow(p DevPtr, n uint64, c int32) error { return nil }", "000"},
+		{"func (t *Thread) Typed(n uint64, m Mem) error { return nil }", "0"},
 	}
 	for _, r := range rows {
 		w, err := bound(t, r.method)
@@ -104,6 +106,8 @@ func TestMisfit(t *testing.T) {
 		"func (t *Thread) MemAlloc(n uint64) (Mem, error) { return 0, nil }":             "result driver.Mem cannot be stored through *CUdeviceptr dptr",
 		"func (t *Thread) MemAlloc(n uint64, m int32) (DevPtr, error) { return 0, nil }": "it has 2 parameters and 1 results besides error",
 		"func (t *Thread) Narrow(p DevPtr, n uint64, c uint64) error { return nil }":     "parameter uint64 cannot take int c",
+		"func (t *Thread) Typed(n uint64, p DevPtr) error { return nil }":                "Half is no constant that parameter driver.DevPtr takes",
+		"func (t *Thread) Typed(m Mem) error { return nil }":                             "too few parameters",
 		"func (t *Thread) Bias(b uint32, s uint64) (uint64, error) { return 0, nil }":    "parameter uint32 cannot take float b",
 	} {
 		_, err := bound(t, method)

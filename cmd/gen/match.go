@@ -148,6 +148,10 @@ func (b *binding) match() error {
 	if n == 0 || types.TypeString(sig.Results().At(n-1).Type(), nil) != "error" {
 		return fmt.Errorf("the last result must be error")
 	}
+	last := sig.Params().Len() - len(b.fn.With)
+	if err := b.constants(sig, last); err != nil {
+		return err
+	}
 	var args []argument
 	var why string
 	// A method may take an out pointer itself. Results are tried first, so a method that
@@ -155,8 +159,8 @@ func (b *binding) match() error {
 	var walk func(i, in, out int) bool
 	walk = func(i, in, out int) bool {
 		if i == len(b.fn.Params) {
-			if in != sig.Params().Len() || out != n-1 {
-				why = fmt.Sprintf("it has %d parameters and %d results besides error", sig.Params().Len(), n-1)
+			if in != last || out != n-1 {
+				why = fmt.Sprintf("it has %d parameters and %d results besides error", last, n-1)
 				return false
 			}
 			return true
@@ -174,7 +178,7 @@ func (b *binding) match() error {
 				why = fmt.Sprintf("result %s cannot be stored through %s %s", short(t), p.Type, p.Name)
 			}
 		}
-		if in == sig.Params().Len() {
+		if in == last {
 			if why == "" {
 				why = "too few parameters"
 			}
@@ -199,6 +203,21 @@ func (b *binding) match() error {
 		return fmt.Errorf("%s", why)
 	}
 	b.args = args
+	return nil
+}
+
+// constants checks what a row's mark gives the method after the row's parameters: go=Gbmv(F32).
+func (b *binding) constants(sig *types.Signature, from int) error {
+	if from < 0 {
+		return fmt.Errorf("it has no parameter for each of %s", strings.Join(b.fn.With, ", "))
+	}
+	for i, name := range b.fn.With {
+		t := sig.Params().At(from + i).Type()
+		c, ok := b.method.Pkg().Scope().Lookup(name).(*types.Const)
+		if !ok || !c.Exported() || !types.AssignableTo(c.Type(), t) {
+			return fmt.Errorf("%s is no constant that parameter %s takes", name, short(t))
+		}
+	}
 	return nil
 }
 

@@ -87,7 +87,7 @@ func product(dev cu.CUdevice, forwarded bool) (done bool, err error) {
 	if forwarded {
 		done, err = bt.Forward("cublasSgemm_v2", h, 0, 0, m, n, k, uint64(alpha), uint64(at[0]), m, uint64(at[1]), k, uint64(beta), uint64(at[2]), m)
 	} else {
-		done, err = true, bt.Sgemm(blas.CublasHandle_t(h), blas.CUBLAS_OP_N, blas.CUBLAS_OP_N, m, n, k, alpha, hostmem.Ptr(at[0]), m, hostmem.Ptr(at[1]), k, beta, hostmem.Ptr(at[2]), m)
+		done, err = true, bt.Gemm(blas.CublasHandle_t(h), blas.CUBLAS_OP_N, blas.CUBLAS_OP_N, m, n, k, alpha, hostmem.Ptr(at[0]), m, hostmem.Ptr(at[1]), k, beta, hostmem.Ptr(at[2]), m, cublas.F32)
 	}
 	if !done || err != nil {
 		return done, err

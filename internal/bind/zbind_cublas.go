@@ -1362,7 +1362,7 @@ func bind_cublasSnrm2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Snrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Nrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1387,7 +1387,7 @@ func bind_cublasSnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Snrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Nrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1412,7 +1412,7 @@ func bind_cublasDnrm2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dnrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Nrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1437,7 +1437,7 @@ func bind_cublasDnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dnrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Nrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1462,7 +1462,7 @@ func bind_cublasScnrm2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Scnrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Nrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1487,7 +1487,7 @@ func bind_cublasScnrm2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Scnrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Nrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1512,7 +1512,7 @@ func bind_cublasDznrm2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dznrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Nrm2(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1537,7 +1537,7 @@ func bind_cublasDznrm2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dznrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Nrm2(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1688,7 +1688,7 @@ func bind_cublasSdot_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sdot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1715,7 +1715,7 @@ func bind_cublasSdot_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sdot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1742,7 +1742,7 @@ func bind_cublasDdot_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ddot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1769,7 +1769,7 @@ func bind_cublasDdot_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ddot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1796,7 +1796,7 @@ func bind_cublasCdotu_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cdotu(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1823,7 +1823,7 @@ func bind_cublasCdotu_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cdotu(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1850,7 +1850,7 @@ func bind_cublasCdotc_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cdotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1877,7 +1877,7 @@ func bind_cublasCdotc_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cdotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1904,7 +1904,7 @@ func bind_cublasZdotu_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdotu(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1931,7 +1931,7 @@ func bind_cublasZdotu_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdotu(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1958,7 +1958,7 @@ func bind_cublasZdotc_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dotc(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -1985,7 +1985,7 @@ func bind_cublasZdotc_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Dotc(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2066,7 +2066,7 @@ func bind_cublasSscal_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F32, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2091,7 +2091,7 @@ func bind_cublasSscal_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), cublas.F32, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2116,7 +2116,7 @@ func bind_cublasDscal_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F64, cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2141,7 +2141,7 @@ func bind_cublasDscal_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), cublas.F64, cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2166,7 +2166,7 @@ func bind_cublasCscal_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C32, cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2191,7 +2191,7 @@ func bind_cublasCscal_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), cublas.C32, cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2216,7 +2216,7 @@ func bind_cublasCsscal_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F32, cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2241,7 +2241,7 @@ func bind_cublasCsscal_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), cublas.F32, cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2266,7 +2266,7 @@ func bind_cublasZscal_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C64, cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2291,7 +2291,7 @@ func bind_cublasZscal_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), cublas.C64, cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2316,7 +2316,7 @@ func bind_cublasZdscal_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdscal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F64, cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2341,7 +2341,7 @@ func bind_cublasZdscal_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdscal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Scal(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), cublas.F64, cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2430,7 +2430,7 @@ func bind_cublasSaxpy_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Saxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Axpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2457,7 +2457,7 @@ func bind_cublasSaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Saxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Axpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2484,7 +2484,7 @@ func bind_cublasDaxpy_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Daxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Axpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2511,7 +2511,7 @@ func bind_cublasDaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Daxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Axpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2538,7 +2538,7 @@ func bind_cublasCaxpy_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Caxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Axpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2565,7 +2565,7 @@ func bind_cublasCaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Caxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Axpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2592,7 +2592,7 @@ func bind_cublasZaxpy_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zaxpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Axpy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2619,7 +2619,7 @@ func bind_cublasZaxpy_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zaxpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Axpy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2685,7 +2685,7 @@ func bind_cublasScopy_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Scopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Copy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2711,7 +2711,7 @@ func bind_cublasScopy_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Scopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Copy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2737,7 +2737,7 @@ func bind_cublasDcopy_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dcopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Copy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2763,7 +2763,7 @@ func bind_cublasDcopy_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dcopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Copy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2789,7 +2789,7 @@ func bind_cublasCcopy_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ccopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Copy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2815,7 +2815,7 @@ func bind_cublasCcopy_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ccopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Copy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2841,7 +2841,7 @@ func bind_cublasZcopy_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zcopy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Copy(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2867,7 +2867,7 @@ func bind_cublasZcopy_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zcopy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Copy(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2893,7 +2893,7 @@ func bind_cublasSswap_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Swap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2919,7 +2919,7 @@ func bind_cublasSswap_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Swap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2945,7 +2945,7 @@ func bind_cublasDswap_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Swap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2971,7 +2971,7 @@ func bind_cublasDswap_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Swap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -2997,7 +2997,7 @@ func bind_cublasCswap_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Swap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3023,7 +3023,7 @@ func bind_cublasCswap_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Swap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3049,7 +3049,7 @@ func bind_cublasZswap_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zswap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Swap(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3075,7 +3075,7 @@ func bind_cublasZswap_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zswap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Swap(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3140,7 +3140,7 @@ func bind_cublasIsamax_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Isamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3157,7 +3157,7 @@ func bind_cublasIsamax_v2_64(thread, args unsafe.Pointer) int32 {
 		Incx   uint64
 		Result uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Isamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3182,7 +3182,7 @@ func bind_cublasIdamax_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Idamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3199,7 +3199,7 @@ func bind_cublasIdamax_v2_64(thread, args unsafe.Pointer) int32 {
 		Incx   uint64
 		Result uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Idamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3224,7 +3224,7 @@ func bind_cublasIcamax_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Icamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3241,7 +3241,7 @@ func bind_cublasIcamax_v2_64(thread, args unsafe.Pointer) int32 {
 		Incx   uint64
 		Result uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Icamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3266,7 +3266,7 @@ func bind_cublasIzamax_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Izamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamax(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3283,7 +3283,7 @@ func bind_cublasIzamax_v2_64(thread, args unsafe.Pointer) int32 {
 		Incx   uint64
 		Result uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Izamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamax64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3344,7 +3344,7 @@ func bind_cublasIsamin_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Isamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3361,7 +3361,7 @@ func bind_cublasIsamin_v2_64(thread, args unsafe.Pointer) int32 {
 		Incx   uint64
 		Result uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Isamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3386,7 +3386,7 @@ func bind_cublasIdamin_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Idamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3403,7 +3403,7 @@ func bind_cublasIdamin_v2_64(thread, args unsafe.Pointer) int32 {
 		Incx   uint64
 		Result uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Idamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3428,7 +3428,7 @@ func bind_cublasIcamin_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Icamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3445,7 +3445,7 @@ func bind_cublasIcamin_v2_64(thread, args unsafe.Pointer) int32 {
 		Incx   uint64
 		Result uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Icamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3470,7 +3470,7 @@ func bind_cublasIzamin_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Izamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamin(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3487,7 +3487,7 @@ func bind_cublasIzamin_v2_64(thread, args unsafe.Pointer) int32 {
 		Incx   uint64
 		Result uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Izamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Iamin64(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3588,7 +3588,7 @@ func bind_cublasSasum_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Asum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3613,7 +3613,7 @@ func bind_cublasSasum_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Asum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3638,7 +3638,7 @@ func bind_cublasDasum_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Asum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3663,7 +3663,7 @@ func bind_cublasDasum_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Asum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3688,7 +3688,7 @@ func bind_cublasScasum_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Scasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Asum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3713,7 +3713,7 @@ func bind_cublasScasum_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Scasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Asum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3738,7 +3738,7 @@ func bind_cublasDzasum_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dzasum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Asum(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3763,7 +3763,7 @@ func bind_cublasDzasum_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dzasum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result))
+	err := (*cublas.Thread)(thread).Asum(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Result), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3791,7 +3791,7 @@ func bind_cublasSrot_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Srot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.F32, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3819,7 +3819,7 @@ func bind_cublasSrot_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Srot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.F32, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3847,7 +3847,7 @@ func bind_cublasDrot_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Drot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.F64, cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3875,7 +3875,7 @@ func bind_cublasDrot_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Drot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.F64, cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3903,7 +3903,7 @@ func bind_cublasCrot_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Crot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C32, cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3931,7 +3931,7 @@ func bind_cublasCrot_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Crot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C32, cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3959,7 +3959,7 @@ func bind_cublasCsrot_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C32, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -3987,7 +3987,7 @@ func bind_cublasCsrot_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C32, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4015,7 +4015,7 @@ func bind_cublasZrot_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C64, cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4043,7 +4043,7 @@ func bind_cublasZrot_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C64, cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4071,7 +4071,7 @@ func bind_cublasZdrot_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdrot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C64, cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4099,7 +4099,7 @@ func bind_cublasZdrot_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdrot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rot(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C64, cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4188,7 +4188,7 @@ func bind_cublasSrotg_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Srotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4213,7 +4213,7 @@ func bind_cublasDrotg_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Drotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4238,7 +4238,7 @@ func bind_cublasCrotg_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Crotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4263,7 +4263,7 @@ func bind_cublasZrotg_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zrotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S))
+	err := (*cublas.Thread)(thread).Rotg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Av), hostmem.Ptr(a.Bv), hostmem.Ptr(a.C), hostmem.Ptr(a.S), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4310,7 +4310,7 @@ func bind_cublasSrotm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Srotm(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Param))
+	err := (*cublas.Thread)(thread).Rotm(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Param), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4337,7 +4337,7 @@ func bind_cublasSrotm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Srotm(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Param))
+	err := (*cublas.Thread)(thread).Rotm(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Param), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4364,7 +4364,7 @@ func bind_cublasDrotm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Drotm(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Param))
+	err := (*cublas.Thread)(thread).Rotm(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.Param), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4391,7 +4391,7 @@ func bind_cublasDrotm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Drotm(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Param))
+	err := (*cublas.Thread)(thread).Rotm(blas.CublasHandle_t(a.Handle), int64(a.N), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.Param), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4463,7 +4463,7 @@ func bind_cublasSrotmg_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Srotmg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), hostmem.Ptr(a.D2), hostmem.Ptr(a.X1), hostmem.Ptr(a.Y1), hostmem.Ptr(a.Param))
+	err := (*cublas.Thread)(thread).Rotmg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), hostmem.Ptr(a.D2), hostmem.Ptr(a.X1), hostmem.Ptr(a.Y1), hostmem.Ptr(a.Param), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4489,7 +4489,7 @@ func bind_cublasDrotmg_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Drotmg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), hostmem.Ptr(a.D2), hostmem.Ptr(a.X1), hostmem.Ptr(a.Y1), hostmem.Ptr(a.Param))
+	err := (*cublas.Thread)(thread).Rotmg(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.D1), hostmem.Ptr(a.D2), hostmem.Ptr(a.X1), hostmem.Ptr(a.Y1), hostmem.Ptr(a.Param), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4545,7 +4545,7 @@ func bind_cublasSgemv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Gemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4577,7 +4577,7 @@ func bind_cublasSgemv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Gemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4609,7 +4609,7 @@ func bind_cublasDgemv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Gemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4641,7 +4641,7 @@ func bind_cublasDgemv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Gemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4673,7 +4673,7 @@ func bind_cublasCgemv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Gemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4705,7 +4705,7 @@ func bind_cublasCgemv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Gemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4737,7 +4737,7 @@ func bind_cublasZgemv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Gemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4769,7 +4769,7 @@ func bind_cublasZgemv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Gemv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4803,7 +4803,7 @@ func bind_cublasSgbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Gbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4837,7 +4837,7 @@ func bind_cublasSgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Gbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4871,7 +4871,7 @@ func bind_cublasDgbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Gbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4905,7 +4905,7 @@ func bind_cublasDgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Gbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4939,7 +4939,7 @@ func bind_cublasCgbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Gbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -4973,7 +4973,7 @@ func bind_cublasCgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Gbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5007,7 +5007,7 @@ func bind_cublasZgbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Gbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Kl)), int64(int32(a.Ku)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5041,7 +5041,7 @@ func bind_cublasZgbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Gbmv(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), int64(a.Kl), int64(a.Ku), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5070,7 +5070,7 @@ func bind_cublasStrmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Strmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Trmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5099,7 +5099,7 @@ func bind_cublasStrmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Strmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Trmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5128,7 +5128,7 @@ func bind_cublasDtrmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Trmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5157,7 +5157,7 @@ func bind_cublasDtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Trmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5186,7 +5186,7 @@ func bind_cublasCtrmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Trmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5215,7 +5215,7 @@ func bind_cublasCtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Trmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5244,7 +5244,7 @@ func bind_cublasZtrmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Trmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5273,7 +5273,7 @@ func bind_cublasZtrmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztrmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Trmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5303,7 +5303,7 @@ func bind_cublasStbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Stbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5333,7 +5333,7 @@ func bind_cublasStbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Stbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5363,7 +5363,7 @@ func bind_cublasDtbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5393,7 +5393,7 @@ func bind_cublasDtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5423,7 +5423,7 @@ func bind_cublasCtbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5453,7 +5453,7 @@ func bind_cublasCtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5483,7 +5483,7 @@ func bind_cublasZtbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5513,7 +5513,7 @@ func bind_cublasZtbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5541,7 +5541,7 @@ func bind_cublasStpmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Stpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5569,7 +5569,7 @@ func bind_cublasStpmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Stpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5597,7 +5597,7 @@ func bind_cublasDtpmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5625,7 +5625,7 @@ func bind_cublasDtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5653,7 +5653,7 @@ func bind_cublasCtpmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5681,7 +5681,7 @@ func bind_cublasCtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5709,7 +5709,7 @@ func bind_cublasZtpmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5737,7 +5737,7 @@ func bind_cublasZtpmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5766,7 +5766,7 @@ func bind_cublasStrsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Strsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Trsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5795,7 +5795,7 @@ func bind_cublasStrsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Strsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Trsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5824,7 +5824,7 @@ func bind_cublasDtrsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Trsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5853,7 +5853,7 @@ func bind_cublasDtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Trsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5882,7 +5882,7 @@ func bind_cublasCtrsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Trsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5911,7 +5911,7 @@ func bind_cublasCtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Trsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5940,7 +5940,7 @@ func bind_cublasZtrsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Trsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5969,7 +5969,7 @@ func bind_cublasZtrsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztrsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Trsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -5997,7 +5997,7 @@ func bind_cublasStpsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Stpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6025,7 +6025,7 @@ func bind_cublasStpsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Stpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6053,7 +6053,7 @@ func bind_cublasDtpsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6081,7 +6081,7 @@ func bind_cublasDtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6109,7 +6109,7 @@ func bind_cublasCtpsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6137,7 +6137,7 @@ func bind_cublasCtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6165,7 +6165,7 @@ func bind_cublasZtpsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6193,7 +6193,7 @@ func bind_cublasZtpsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tpsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6223,7 +6223,7 @@ func bind_cublasStbsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Stbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6253,7 +6253,7 @@ func bind_cublasStbsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Stbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6283,7 +6283,7 @@ func bind_cublasDtbsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6313,7 +6313,7 @@ func bind_cublasDtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6343,7 +6343,7 @@ func bind_cublasCtbsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6373,7 +6373,7 @@ func bind_cublasCtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6403,7 +6403,7 @@ func bind_cublasZtbsv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)))
+	err := (*cublas.Thread)(thread).Tbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6433,7 +6433,7 @@ func bind_cublasZtbsv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx))
+	err := (*cublas.Thread)(thread).Tbsv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.N), int64(a.K), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6464,7 +6464,7 @@ func bind_cublasSsymv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Symv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6495,7 +6495,7 @@ func bind_cublasSsymv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Symv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6526,7 +6526,7 @@ func bind_cublasDsymv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Symv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6557,7 +6557,7 @@ func bind_cublasDsymv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Symv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6588,7 +6588,7 @@ func bind_cublasCsymv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Symv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6619,7 +6619,7 @@ func bind_cublasCsymv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Symv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6650,7 +6650,7 @@ func bind_cublasZsymv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Symv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6681,7 +6681,7 @@ func bind_cublasZsymv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsymv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Symv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6712,7 +6712,7 @@ func bind_cublasChemv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Hemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6743,7 +6743,7 @@ func bind_cublasChemv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Hemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6774,7 +6774,7 @@ func bind_cublasZhemv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Hemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6805,7 +6805,7 @@ func bind_cublasZhemv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Hemv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6837,7 +6837,7 @@ func bind_cublasSsbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Sbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6869,7 +6869,7 @@ func bind_cublasSsbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Sbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6901,7 +6901,7 @@ func bind_cublasDsbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Sbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6933,7 +6933,7 @@ func bind_cublasDsbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Sbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6965,7 +6965,7 @@ func bind_cublasChbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Hbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -6997,7 +6997,7 @@ func bind_cublasChbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Hbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7029,7 +7029,7 @@ func bind_cublasZhbmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Hbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7061,7 +7061,7 @@ func bind_cublasZhbmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Hbmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7091,7 +7091,7 @@ func bind_cublasSspmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Spmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7121,7 +7121,7 @@ func bind_cublasSspmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Spmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7151,7 +7151,7 @@ func bind_cublasDspmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Spmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7181,7 +7181,7 @@ func bind_cublasDspmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dspmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Spmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7211,7 +7211,7 @@ func bind_cublasChpmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Hpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7241,7 +7241,7 @@ func bind_cublasChpmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Hpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7271,7 +7271,7 @@ func bind_cublasZhpmv_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)))
+	err := (*cublas.Thread)(thread).Hpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7301,7 +7301,7 @@ func bind_cublasZhpmv_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy))
+	err := (*cublas.Thread)(thread).Hpmv(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7331,7 +7331,7 @@ func bind_cublasSger_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Ger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7361,7 +7361,7 @@ func bind_cublasSger_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Ger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7391,7 +7391,7 @@ func bind_cublasDger_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Ger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7421,7 +7421,7 @@ func bind_cublasDger_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Ger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7451,7 +7451,7 @@ func bind_cublasCgeru_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgeru(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Ger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7481,7 +7481,7 @@ func bind_cublasCgeru_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgeru(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Ger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7511,7 +7511,7 @@ func bind_cublasCgerc_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Gerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7541,7 +7541,7 @@ func bind_cublasCgerc_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Gerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7571,7 +7571,7 @@ func bind_cublasZgeru_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgeru(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Ger(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7601,7 +7601,7 @@ func bind_cublasZgeru_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgeru(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Ger(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7631,7 +7631,7 @@ func bind_cublasZgerc_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Gerc(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7661,7 +7661,7 @@ func bind_cublasZgerc_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Gerc(blas.CublasHandle_t(a.Handle), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7689,7 +7689,7 @@ func bind_cublasSsyr_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Syr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7717,7 +7717,7 @@ func bind_cublasSsyr_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Syr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7745,7 +7745,7 @@ func bind_cublasDsyr_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Syr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7773,7 +7773,7 @@ func bind_cublasDsyr_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Syr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7801,7 +7801,7 @@ func bind_cublasCsyr_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Syr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7829,7 +7829,7 @@ func bind_cublasCsyr_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Syr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7857,7 +7857,7 @@ func bind_cublasZsyr_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Syr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7885,7 +7885,7 @@ func bind_cublasZsyr_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Syr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7913,7 +7913,7 @@ func bind_cublasCher_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Her(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7941,7 +7941,7 @@ func bind_cublasCher_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Her(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7969,7 +7969,7 @@ func bind_cublasZher_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Her(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -7997,7 +7997,7 @@ func bind_cublasZher_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zher(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Her(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.A), int64(a.Lda), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8024,7 +8024,7 @@ func bind_cublasSspr_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Spr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8051,7 +8051,7 @@ func bind_cublasSspr_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Spr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8078,7 +8078,7 @@ func bind_cublasDspr_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Spr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8105,7 +8105,7 @@ func bind_cublasDspr_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dspr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Spr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8132,7 +8132,7 @@ func bind_cublasChpr_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Hpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8159,7 +8159,7 @@ func bind_cublasChpr_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Hpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8186,7 +8186,7 @@ func bind_cublasZhpr_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Hpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.AP), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8213,7 +8213,7 @@ func bind_cublasZhpr_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Hpr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.AP), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8243,7 +8243,7 @@ func bind_cublasSsyr2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Syr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8273,7 +8273,7 @@ func bind_cublasSsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Syr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8303,7 +8303,7 @@ func bind_cublasDsyr2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Syr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8333,7 +8333,7 @@ func bind_cublasDsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Syr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8363,7 +8363,7 @@ func bind_cublasCsyr2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Syr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8393,7 +8393,7 @@ func bind_cublasCsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Syr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8423,7 +8423,7 @@ func bind_cublasZsyr2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Syr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8453,7 +8453,7 @@ func bind_cublasZsyr2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Syr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8483,7 +8483,7 @@ func bind_cublasCher2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Her2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8513,7 +8513,7 @@ func bind_cublasCher2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Her2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8543,7 +8543,7 @@ func bind_cublasZher2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Her2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8573,7 +8573,7 @@ func bind_cublasZher2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zher2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda))
+	err := (*cublas.Thread)(thread).Her2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.A), int64(a.Lda), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8602,7 +8602,7 @@ func bind_cublasSspr2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Spr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8631,7 +8631,7 @@ func bind_cublasSspr2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Spr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8660,7 +8660,7 @@ func bind_cublasDspr2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Spr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8689,7 +8689,7 @@ func bind_cublasDspr2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dspr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Spr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8718,7 +8718,7 @@ func bind_cublasChpr2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Hpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8747,7 +8747,7 @@ func bind_cublasChpr2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Hpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8776,7 +8776,7 @@ func bind_cublasZhpr2_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Hpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.Y), int64(int32(a.Incy)), hostmem.Ptr(a.AP), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8805,7 +8805,7 @@ func bind_cublasZhpr2_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Hpr2(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.Y), int64(a.Incy), hostmem.Ptr(a.AP), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8838,7 +8838,7 @@ func bind_cublasSgemvBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).SgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8871,7 +8871,7 @@ func bind_cublasSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).SgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8904,7 +8904,7 @@ func bind_cublasDgemvBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8937,7 +8937,7 @@ func bind_cublasDgemvBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -8970,7 +8970,7 @@ func bind_cublasCgemvBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9003,7 +9003,7 @@ func bind_cublasCgemvBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9036,7 +9036,7 @@ func bind_cublasZgemvBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9069,7 +9069,7 @@ func bind_cublasZgemvBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9105,7 +9105,7 @@ func bind_cublasSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).SgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9141,7 +9141,7 @@ func bind_cublasSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).SgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9177,7 +9177,7 @@ func bind_cublasDgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9213,7 +9213,7 @@ func bind_cublasDgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9249,7 +9249,7 @@ func bind_cublasCgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9285,7 +9285,7 @@ func bind_cublasCgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9321,7 +9321,7 @@ func bind_cublasZgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9357,7 +9357,7 @@ func bind_cublasZgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9382,7 +9382,7 @@ func bind_cublasHSHgemvBatched(thread, args unsafe.Pointer) int32 {
 		Incy       uint32
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).HSHgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).HalfGemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)), cublas.F16, cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9407,7 +9407,7 @@ func bind_cublasHSHgemvBatched_64(thread, args unsafe.Pointer) int32 {
 		Incy       uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).HSHgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).HalfGemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount), cublas.F16, cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9435,7 +9435,7 @@ func bind_cublasHSHgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 		Stridey    uint64
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).HSHgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).HalfGemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)), cublas.F16, cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9463,7 +9463,7 @@ func bind_cublasHSHgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 		Stridey    uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).HSHgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).HalfGemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount), cublas.F16, cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9488,7 +9488,7 @@ func bind_cublasHSSgemvBatched(thread, args unsafe.Pointer) int32 {
 		Incy       uint32
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).HSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).HalfGemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)), cublas.F16, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9513,7 +9513,7 @@ func bind_cublasHSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 		Incy       uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).HSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).HalfGemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount), cublas.F16, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9541,7 +9541,7 @@ func bind_cublasHSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 		Stridey    uint64
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).HSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).HalfGemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)), cublas.F16, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9569,7 +9569,7 @@ func bind_cublasHSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 		Stridey    uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).HSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).HalfGemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount), cublas.F16, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9594,7 +9594,7 @@ func bind_cublasTSSgemvBatched(thread, args unsafe.Pointer) int32 {
 		Incy       uint32
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).TSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).HalfGemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)), cublas.BF16, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9619,7 +9619,7 @@ func bind_cublasTSSgemvBatched_64(thread, args unsafe.Pointer) int32 {
 		Incy       uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).TSSgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).HalfGemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount), cublas.BF16, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9647,7 +9647,7 @@ func bind_cublasTSSgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 		Stridey    uint64
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).TSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).HalfGemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)), cublas.BF16, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9675,7 +9675,7 @@ func bind_cublasTSSgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 		Stridey    uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).TSSgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).HalfGemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount), cublas.BF16, cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9700,7 +9700,7 @@ func bind_cublasTSTgemvBatched(thread, args unsafe.Pointer) int32 {
 		Incy       uint32
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).TSTgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).HalfGemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Xarray), int64(int32(a.Incx)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(int32(a.Incy)), int64(int32(a.BatchCount)), cublas.BF16, cublas.BF16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9725,7 +9725,7 @@ func bind_cublasTSTgemvBatched_64(thread, args unsafe.Pointer) int32 {
 		Incy       uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).TSTgemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).HalfGemvBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Xarray), int64(a.Incx), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Yarray), int64(a.Incy), int64(a.BatchCount), cublas.BF16, cublas.BF16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9753,7 +9753,7 @@ func bind_cublasTSTgemvStridedBatched(thread, args unsafe.Pointer) int32 {
 		Stridey    uint64
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).TSTgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).HalfGemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.X), int64(int32(a.Incx)), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(int32(a.Incy)), int64(a.Stridey), int64(int32(a.BatchCount)), cublas.BF16, cublas.BF16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9781,7 +9781,7 @@ func bind_cublasTSTgemvStridedBatched_64(thread, args unsafe.Pointer) int32 {
 		Stridey    uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).TSTgemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).HalfGemvStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.X), int64(a.Incx), int64(a.Stridex), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Y), int64(a.Incy), int64(a.Stridey), int64(a.BatchCount), cublas.BF16, cublas.BF16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9815,7 +9815,7 @@ func bind_cublasSgemm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9849,7 +9849,7 @@ func bind_cublasSgemm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9883,7 +9883,7 @@ func bind_cublasDgemm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9917,7 +9917,7 @@ func bind_cublasDgemm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9951,7 +9951,7 @@ func bind_cublasCgemm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -9985,7 +9985,7 @@ func bind_cublasCgemm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10011,7 +10011,7 @@ func bind_cublasCgemm3m(thread, args unsafe.Pointer) int32 {
 		C      uint64
 		Ldc    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).Cgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10037,7 +10037,7 @@ func bind_cublasCgemm3m_64(thread, args unsafe.Pointer) int32 {
 		C      uint64
 		Ldc    uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Cgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10129,7 +10129,7 @@ func bind_cublasZgemm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10163,7 +10163,7 @@ func bind_cublasZgemm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10189,7 +10189,7 @@ func bind_cublasZgemm3m(thread, args unsafe.Pointer) int32 {
 		C      uint64
 		Ldc    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).Zgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10215,7 +10215,7 @@ func bind_cublasZgemm3m_64(thread, args unsafe.Pointer) int32 {
 		C      uint64
 		Ldc    uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Zgemm3m(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10444,7 +10444,7 @@ func bind_cublasSgemmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).SgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10479,7 +10479,7 @@ func bind_cublasSgemmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).SgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10514,7 +10514,7 @@ func bind_cublasDgemmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10549,7 +10549,7 @@ func bind_cublasDgemmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10584,7 +10584,7 @@ func bind_cublasCgemmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10619,7 +10619,7 @@ func bind_cublasCgemmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10646,7 +10646,7 @@ func bind_cublasCgemm3mBatched(thread, args unsafe.Pointer) int32 {
 		Ldc        uint32
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).Cgemm3mBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10673,7 +10673,7 @@ func bind_cublasCgemm3mBatched_64(thread, args unsafe.Pointer) int32 {
 		Ldc        uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Cgemm3mBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10708,7 +10708,7 @@ func bind_cublasZgemmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10743,7 +10743,7 @@ func bind_cublasZgemmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10781,7 +10781,7 @@ func bind_cublasSgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).SgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10819,7 +10819,7 @@ func bind_cublasSgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).SgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10857,7 +10857,7 @@ func bind_cublasDgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10895,7 +10895,7 @@ func bind_cublasDgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10933,7 +10933,7 @@ func bind_cublasCgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -10971,7 +10971,7 @@ func bind_cublasCgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11001,7 +11001,7 @@ func bind_cublasCgemm3mStridedBatched(thread, args unsafe.Pointer) int32 {
 		StrideC    uint64
 		BatchCount uint32
 	})(args)
-	err := (*cublas.Thread)(thread).Cgemm3mStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11031,7 +11031,7 @@ func bind_cublasCgemm3mStridedBatched_64(thread, args unsafe.Pointer) int32 {
 		StrideC    uint64
 		BatchCount uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Cgemm3mStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11069,7 +11069,7 @@ func bind_cublasZgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11107,7 +11107,7 @@ func bind_cublasZgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11301,7 +11301,7 @@ func bind_cublasSgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
 		Group_count  uint32
 		Group_size   uint64
 	})(args)
-	err := (*cublas.Thread)(thread).SgemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size))
+	err := (*cublas.Thread)(thread).GemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11329,7 +11329,7 @@ func bind_cublasSgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
 		Group_count  uint64
 		Group_size   uint64
 	})(args)
-	err := (*cublas.Thread)(thread).SgemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size))
+	err := (*cublas.Thread)(thread).GemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11357,7 +11357,7 @@ func bind_cublasDgemmGroupedBatched(thread, args unsafe.Pointer) int32 {
 		Group_count  uint32
 		Group_size   uint64
 	})(args)
-	err := (*cublas.Thread)(thread).DgemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size))
+	err := (*cublas.Thread)(thread).GemmGroupedBatched(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(int32(a.Group_count)), hostmem.Ptr(a.Group_size), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11385,7 +11385,7 @@ func bind_cublasDgemmGroupedBatched_64(thread, args unsafe.Pointer) int32 {
 		Group_count  uint64
 		Group_size   uint64
 	})(args)
-	err := (*cublas.Thread)(thread).DgemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size))
+	err := (*cublas.Thread)(thread).GemmGroupedBatched64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11483,7 +11483,7 @@ func bind_cublasHgemm(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Hgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11518,7 +11518,7 @@ func bind_cublasHgemmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).HgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), int64(int32(a.BatchCount)), cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11553,7 +11553,7 @@ func bind_cublasHgemmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).HgemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Aarray), int64(a.Lda), hostmem.Ptr(a.Barray), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.Carray), int64(a.Ldc), int64(a.BatchCount), cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11591,7 +11591,7 @@ func bind_cublasHgemmStridedBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).HgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), int64(a.StrideC), int64(int32(a.BatchCount)), cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11629,7 +11629,7 @@ func bind_cublasHgemmStridedBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).HgemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).GemmStridedBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), int64(a.StrideA), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.StrideB), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), int64(a.StrideC), int64(a.BatchCount), cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11663,7 +11663,7 @@ func bind_cublasHgemm_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Hgemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Gemm(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F16)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11694,7 +11694,7 @@ func bind_cublasSsyrk_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11725,7 +11725,7 @@ func bind_cublasSsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11756,7 +11756,7 @@ func bind_cublasDsyrk_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11787,7 +11787,7 @@ func bind_cublasDsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11818,7 +11818,7 @@ func bind_cublasCsyrk_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11849,7 +11849,7 @@ func bind_cublasCsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11880,7 +11880,7 @@ func bind_cublasZsyrk_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -11911,7 +11911,7 @@ func bind_cublasZsyrk_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syrk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12042,7 +12042,7 @@ func bind_cublasCherk_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Herk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12073,7 +12073,7 @@ func bind_cublasCherk_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Herk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12104,7 +12104,7 @@ func bind_cublasZherk_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Herk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12135,7 +12135,7 @@ func bind_cublasZherk_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zherk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Herk(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12268,7 +12268,7 @@ func bind_cublasSsyr2k_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12301,7 +12301,7 @@ func bind_cublasSsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12334,7 +12334,7 @@ func bind_cublasDsyr2k_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12367,7 +12367,7 @@ func bind_cublasDsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12400,7 +12400,7 @@ func bind_cublasCsyr2k_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12433,7 +12433,7 @@ func bind_cublasCsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12466,7 +12466,7 @@ func bind_cublasZsyr2k_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12499,7 +12499,7 @@ func bind_cublasZsyr2k_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syr2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12532,7 +12532,7 @@ func bind_cublasCher2k_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Her2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12565,7 +12565,7 @@ func bind_cublasCher2k_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Her2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12598,7 +12598,7 @@ func bind_cublasZher2k_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Her2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12631,7 +12631,7 @@ func bind_cublasZher2k_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zher2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Her2k(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12664,7 +12664,7 @@ func bind_cublasSsyrkx(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12697,7 +12697,7 @@ func bind_cublasSsyrkx_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12730,7 +12730,7 @@ func bind_cublasDsyrkx(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12763,7 +12763,7 @@ func bind_cublasDsyrkx_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12796,7 +12796,7 @@ func bind_cublasCsyrkx(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12829,7 +12829,7 @@ func bind_cublasCsyrkx_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12862,7 +12862,7 @@ func bind_cublasZsyrkx(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Syrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12895,7 +12895,7 @@ func bind_cublasZsyrkx_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsyrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Syrkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12928,7 +12928,7 @@ func bind_cublasCherkx(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Herkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12961,7 +12961,7 @@ func bind_cublasCherkx_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Herkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -12994,7 +12994,7 @@ func bind_cublasZherkx(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Herkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13027,7 +13027,7 @@ func bind_cublasZherkx_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zherkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Herkx(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), int64(a.N), int64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13060,7 +13060,7 @@ func bind_cublasSsymm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Symm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13093,7 +13093,7 @@ func bind_cublasSsymm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ssymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Symm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13126,7 +13126,7 @@ func bind_cublasDsymm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Symm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13159,7 +13159,7 @@ func bind_cublasDsymm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Symm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13192,7 +13192,7 @@ func bind_cublasCsymm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Symm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13225,7 +13225,7 @@ func bind_cublasCsymm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Csymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Symm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13258,7 +13258,7 @@ func bind_cublasZsymm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Symm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13291,7 +13291,7 @@ func bind_cublasZsymm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zsymm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Symm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13324,7 +13324,7 @@ func bind_cublasChemm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Hemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13357,7 +13357,7 @@ func bind_cublasChemm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Chemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Hemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13390,7 +13390,7 @@ func bind_cublasZhemm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Hemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13423,7 +13423,7 @@ func bind_cublasZhemm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zhemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Hemm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13455,7 +13455,7 @@ func bind_cublasStrsm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Strsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	err := (*cublas.Thread)(thread).Trsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13487,7 +13487,7 @@ func bind_cublasStrsm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Strsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	err := (*cublas.Thread)(thread).Trsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13519,7 +13519,7 @@ func bind_cublasDtrsm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	err := (*cublas.Thread)(thread).Trsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13551,7 +13551,7 @@ func bind_cublasDtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	err := (*cublas.Thread)(thread).Trsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13583,7 +13583,7 @@ func bind_cublasCtrsm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	err := (*cublas.Thread)(thread).Trsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13615,7 +13615,7 @@ func bind_cublasCtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	err := (*cublas.Thread)(thread).Trsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13647,7 +13647,7 @@ func bind_cublasZtrsm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)))
+	err := (*cublas.Thread)(thread).Trsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13679,7 +13679,7 @@ func bind_cublasZtrsm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztrsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb))
+	err := (*cublas.Thread)(thread).Trsm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13713,7 +13713,7 @@ func bind_cublasStrmm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Strmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Trmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13747,7 +13747,7 @@ func bind_cublasStrmm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Strmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Trmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13781,7 +13781,7 @@ func bind_cublasDtrmm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Trmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13815,7 +13815,7 @@ func bind_cublasDtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dtrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Trmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13849,7 +13849,7 @@ func bind_cublasCtrmm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Trmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13883,7 +13883,7 @@ func bind_cublasCtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ctrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Trmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13917,7 +13917,7 @@ func bind_cublasZtrmm_v2(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Trmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13951,7 +13951,7 @@ func bind_cublasZtrmm_v2_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ztrmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Trmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -13984,7 +13984,7 @@ func bind_cublasStrsmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).StrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).TrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14017,7 +14017,7 @@ func bind_cublasStrsmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).StrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).TrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14050,7 +14050,7 @@ func bind_cublasDtrsmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).TrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14083,7 +14083,7 @@ func bind_cublasDtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).DtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).TrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14116,7 +14116,7 @@ func bind_cublasCtrsmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).TrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14149,7 +14149,7 @@ func bind_cublasCtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).CtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).TrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14182,7 +14182,7 @@ func bind_cublasZtrsmBatched(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)))
+	err := (*cublas.Thread)(thread).TrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), int64(int32(a.BatchCount)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14215,7 +14215,7 @@ func bind_cublasZtrsmBatched_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).ZtrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount))
+	err := (*cublas.Thread)(thread).TrsmBatched(blas.CublasHandle_t(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), blas.CublasDiagType_t(a.Diag), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.B), int64(a.Ldb), int64(a.BatchCount), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14248,7 +14248,7 @@ func bind_cublasSgeam(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Geam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14281,7 +14281,7 @@ func bind_cublasSgeam_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Geam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14314,7 +14314,7 @@ func bind_cublasDgeam(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Geam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14347,7 +14347,7 @@ func bind_cublasDgeam_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Dgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Geam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14380,7 +14380,7 @@ func bind_cublasCgeam(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Geam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14413,7 +14413,7 @@ func bind_cublasCgeam_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Geam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14446,7 +14446,7 @@ func bind_cublasZgeam(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Geam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14479,7 +14479,7 @@ func bind_cublasZgeam_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zgeam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Geam(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), int64(a.M), int64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14509,7 +14509,7 @@ func bind_cublasSdgmm(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Dgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14539,7 +14539,7 @@ func bind_cublasSdgmm_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Sdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Dgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14569,7 +14569,7 @@ func bind_cublasDdgmm(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ddgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Dgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14599,7 +14599,7 @@ func bind_cublasDdgmm_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Ddgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Dgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14629,7 +14629,7 @@ func bind_cublasCdgmm(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Dgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14659,7 +14659,7 @@ func bind_cublasCdgmm_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Cdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Dgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14689,7 +14689,7 @@ func bind_cublasZdgmm(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)))
+	err := (*cublas.Thread)(thread).Dgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.X), int64(int32(a.Incx)), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14719,7 +14719,7 @@ func bind_cublasZdgmm_64(thread, args unsafe.Pointer) int32 {
 			return 0
 		}
 	}
-	err := (*cublas.Thread)(thread).Zdgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc))
+	err := (*cublas.Thread)(thread).Dgmm(blas.CublasHandle_t(a.Handle), cublas.Side(a.Mode), int64(a.M), int64(a.N), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.X), int64(a.Incx), hostmem.Ptr(a.C), int64(a.Ldc), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14739,7 +14739,7 @@ func bind_cublasSmatinvBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).SmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).MatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14759,7 +14759,7 @@ func bind_cublasDmatinvBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).DmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).MatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14779,7 +14779,7 @@ func bind_cublasCmatinvBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).CmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).MatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14799,7 +14799,7 @@ func bind_cublasZmatinvBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).ZmatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).MatinvBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ainv), int64(int32(a.Lda_inv)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14819,7 +14819,7 @@ func bind_cublasSgeqrfBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).SgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14839,7 +14839,7 @@ func bind_cublasDgeqrfBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).DgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14859,7 +14859,7 @@ func bind_cublasCgeqrfBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).CgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14879,7 +14879,7 @@ func bind_cublasZgeqrfBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).ZgeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GeqrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.TauArray), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14903,7 +14903,7 @@ func bind_cublasSgelsBatched(thread, args unsafe.Pointer) int32 {
 		DevInfoArray uint64
 		BatchSize    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).SgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14927,7 +14927,7 @@ func bind_cublasDgelsBatched(thread, args unsafe.Pointer) int32 {
 		DevInfoArray uint64
 		BatchSize    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).DgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14951,7 +14951,7 @@ func bind_cublasCgelsBatched(thread, args unsafe.Pointer) int32 {
 		DevInfoArray uint64
 		BatchSize    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).CgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14975,7 +14975,7 @@ func bind_cublasZgelsBatched(thread, args unsafe.Pointer) int32 {
 		DevInfoArray uint64
 		BatchSize    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).ZgelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GelsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.Carray), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), hostmem.Ptr(a.DevInfoArray), int64(int32(a.BatchSize)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -14993,7 +14993,7 @@ func bind_cublasStpttr(thread, args unsafe.Pointer) int32 {
 		A      uint64
 		Lda    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).Stpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Tpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15011,7 +15011,7 @@ func bind_cublasDtpttr(thread, args unsafe.Pointer) int32 {
 		A      uint64
 		Lda    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).Dtpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Tpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15029,7 +15029,7 @@ func bind_cublasCtpttr(thread, args unsafe.Pointer) int32 {
 		A      uint64
 		Lda    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).Ctpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Tpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15047,7 +15047,7 @@ func bind_cublasZtpttr(thread, args unsafe.Pointer) int32 {
 		A      uint64
 		Lda    uint32
 	})(args)
-	err := (*cublas.Thread)(thread).Ztpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)))
+	err := (*cublas.Thread)(thread).Tpttr(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.AP), hostmem.Ptr(a.A), int64(int32(a.Lda)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15065,7 +15065,7 @@ func bind_cublasStrttp(thread, args unsafe.Pointer) int32 {
 		Lda    uint32
 		AP     uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Strttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Trttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15083,7 +15083,7 @@ func bind_cublasDtrttp(thread, args unsafe.Pointer) int32 {
 		Lda    uint32
 		AP     uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Dtrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Trttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15101,7 +15101,7 @@ func bind_cublasCtrttp(thread, args unsafe.Pointer) int32 {
 		Lda    uint32
 		AP     uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Ctrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Trttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15119,7 +15119,7 @@ func bind_cublasZtrttp(thread, args unsafe.Pointer) int32 {
 		Lda    uint32
 		AP     uint64
 	})(args)
-	err := (*cublas.Thread)(thread).Ztrttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP))
+	err := (*cublas.Thread)(thread).Trttp(blas.CublasHandle_t(a.Handle), cublas.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.AP), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15138,7 +15138,7 @@ func bind_cublasSgetrfBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).SgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15157,7 +15157,7 @@ func bind_cublasDgetrfBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).DgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15176,7 +15176,7 @@ func bind_cublasCgetrfBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).CgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15195,7 +15195,7 @@ func bind_cublasZgetrfBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).ZgetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetrfBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15216,7 +15216,7 @@ func bind_cublasSgetriBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).SgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15237,7 +15237,7 @@ func bind_cublasDgetriBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).DgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15258,7 +15258,7 @@ func bind_cublasCgetriBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).CgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15279,7 +15279,7 @@ func bind_cublasZgetriBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).ZgetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetriBatched(blas.CublasHandle_t(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.P), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15302,7 +15302,7 @@ func bind_cublasSgetrsBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).SgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15325,7 +15325,7 @@ func bind_cublasDgetrsBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).DgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.F64)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15348,7 +15348,7 @@ func bind_cublasCgetrsBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).CgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C32)
 	if err != nil {
 		return cublas.Code(err)
 	}
@@ -15371,7 +15371,7 @@ func bind_cublasZgetrsBatched(thread, args unsafe.Pointer) int32 {
 		Info      uint64
 		BatchSize uint32
 	})(args)
-	err := (*cublas.Thread)(thread).ZgetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)))
+	err := (*cublas.Thread)(thread).GetrsBatched(blas.CublasHandle_t(a.Handle), cublas.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.Barray), int64(int32(a.Ldb)), hostmem.Ptr(a.Info), int64(int32(a.BatchSize)), cublas.C64)
 	if err != nil {
 		return cublas.Code(err)
 	}

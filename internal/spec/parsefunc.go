@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,6 +100,13 @@ func (p *parser) function(row string) error {
 	}
 	f.Span, f.Go, f.Ends, f.For = span, x["go"], x["ends"] != "", x["for"]
 	f.Narrow = x["narrow"] != ""
+	if method, list, ok := strings.Cut(f.Go, "("); ok {
+		list, closed := strings.CutSuffix(list, ")")
+		f.Go, f.With = method, strings.Split(list, ",")
+		if !closed || method == "" || slices.Contains(f.With, "") {
+			return fmt.Errorf("function %s: go=%s", name, x["go"])
+		}
+	}
 	f.Driver, f.NoContext = x["driver"], x["nocontext"] != ""
 	if f.NoContext && f.Driver == "" || f.Driver != "" && f.Go != "" {
 		return fmt.Errorf("function %s: nocontext is said of a call of the driver, and that has no method beside it", name)

@@ -148,12 +148,13 @@ type Func struct {
 	Result     *Type
 	Opaque     bool // signature not public
 	PTSZ, PTDS Version
-	Go         string // method that implements it, when not the usual name
-	Ends       bool   // it may end a context
-	Narrow     bool   // of the first releases: numbers of 32 bits go to a method that takes 64
-	Driver     string // of the runtime API: the driver's method that does it, when nothing else is to be done
-	NoContext  bool   // of these: it needs the driver, and no context
-	For        string // of a function that we call: the function of CUDA that it stands in for
+	Go         string   // method that implements it, when not the usual name
+	With       []string // constants of its package that the method takes after the row's parameters
+	Ends       bool     // it may end a context
+	Narrow     bool     // of the first releases: numbers of 32 bits go to a method that takes 64
+	Driver     string   // of the runtime API: the driver's method that does it, when nothing else is to be done
+	NoContext  bool     // of these: it needs the driver, and no context
+	For        string   // of a function that we call: the function of CUDA that it stands in for
 	Group      string
 	Line       int
 	Span

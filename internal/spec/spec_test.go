@@ -139,6 +139,7 @@ func TestParseErrors(t *testing.T) {
 		{"f(in a [0]int) int", "array length \"0\""},
 		{"f() int since x", "version \"x\""},
 		{"f() int since", "since without a value"},
+		{"f() int go=Axpy(F16", "function f: go=Axpy(F16"}, {"f() int go=Axpy()", "function f: go=Axpy()"},
 		{"\tlost = 1", "outside an enum or struct"},
 		{"enum E\n\tA", "enumerator \"A\""},
 		{"enum E\n\tA = one", "value of A"},

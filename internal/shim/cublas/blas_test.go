@@ -17,32 +17,32 @@ var nanValue = math.NaN()
 // the functions of one type.
 type family struct {
 	e                          Elem
-	axpy                       func(blas.CublasHandle_t, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	scal                       func(blas.CublasHandle_t, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	copy, swap                 func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	rot                        func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr) error
-	dot, dotc                  func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr) error
-	nrm2, asum                 func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr) error
-	amax, amin, amax64, amin64 func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr) error
-	gemv                       func(blas.CublasHandle_t, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	ger, gerc                  func(blas.CublasHandle_t, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	syrk                       func(blas.CublasHandle_t, Fill, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	herk                       func(blas.CublasHandle_t, Fill, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	symm, hemm                 func(blas.CublasHandle_t, Side, Fill, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	trsm                       func(blas.CublasHandle_t, Side, Fill, Op, blas.CublasDiagType_t, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	trsmBatched                func(blas.CublasHandle_t, Side, Fill, Op, blas.CublasDiagType_t, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, int64) error
-	geam                       func(blas.CublasHandle_t, Op, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	dgmm                       func(blas.CublasHandle_t, Side, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	gemvBatched                func(blas.CublasHandle_t, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, int64) error
+	axpy                       func(blas.CublasHandle_t, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	scal                       func(blas.CublasHandle_t, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem, Elem) error
+	copy, swap                 func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	rot                        func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, Elem, Elem) error
+	dot, dotc                  func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, Elem) error
+	nrm2, asum                 func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, Elem) error
+	amax, amin, amax64, amin64 func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, Elem) error
+	gemv                       func(blas.CublasHandle_t, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	ger, gerc                  func(blas.CublasHandle_t, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	syrk                       func(blas.CublasHandle_t, Fill, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	herk                       func(blas.CublasHandle_t, Fill, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	symm, hemm                 func(blas.CublasHandle_t, Side, Fill, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	trsm                       func(blas.CublasHandle_t, Side, Fill, Op, blas.CublasDiagType_t, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	trsmBatched                func(blas.CublasHandle_t, Side, Fill, Op, blas.CublasDiagType_t, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, int64, Elem) error
+	geam                       func(blas.CublasHandle_t, Op, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	dgmm                       func(blas.CublasHandle_t, Side, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	gemvBatched                func(blas.CublasHandle_t, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, int64, Elem) error
 }
 
 func (r *rig) families() []family {
 	t := r.th
 	return []family{
-		{F32, t.Saxpy, t.Sscal, t.Scopy, t.Sswap, t.Srot, t.Sdot, nil, t.Snrm2, t.Sasum, t.Isamax, t.Isamin, t.Isamax64, t.Isamin64, t.Sgemv, t.Sger, nil, t.Ssyrk, nil, t.Ssymm, nil, t.Strsm, t.StrsmBatched, t.Sgeam, t.Sdgmm, t.SgemvBatched},
-		{F64, t.Daxpy, t.Dscal, t.Dcopy, t.Dswap, t.Drot, t.Ddot, nil, t.Dnrm2, t.Dasum, t.Idamax, t.Idamin, t.Idamax64, t.Idamin64, t.Dgemv, t.Dger, nil, t.Dsyrk, nil, t.Dsymm, nil, t.Dtrsm, t.DtrsmBatched, t.Dgeam, t.Ddgmm, t.DgemvBatched},
-		{C32, t.Caxpy, t.Cscal, t.Ccopy, t.Cswap, t.Crot, t.Cdotu, t.Cdotc, t.Scnrm2, t.Scasum, t.Icamax, t.Icamin, t.Icamax64, t.Icamin64, t.Cgemv, t.Cgeru, t.Cgerc, t.Csyrk, t.Cherk, t.Csymm, t.Chemm, t.Ctrsm, t.CtrsmBatched, t.Cgeam, t.Cdgmm, t.CgemvBatched},
-		{C64, t.Zaxpy, t.Zscal, t.Zcopy, t.Zswap, t.Zrot, t.Zdotu, t.Zdotc, t.Dznrm2, t.Dzasum, t.Izamax, t.Izamin, t.Izamax64, t.Izamin64, t.Zgemv, t.Zgeru, t.Zgerc, t.Zsyrk, t.Zherk, t.Zsymm, t.Zhemm, t.Ztrsm, t.ZtrsmBatched, t.Zgeam, t.Zdgmm, t.ZgemvBatched},
+		{F32, t.Axpy, t.Scal, t.Copy, t.Swap, t.Rot, t.Dot, nil, t.Nrm2, t.Asum, t.Iamax, t.Iamin, t.Iamax64, t.Iamin64, t.Gemv, t.Ger, nil, t.Syrk, nil, t.Symm, nil, t.Trsm, t.TrsmBatched, t.Geam, t.Dgmm, t.GemvBatched},
+		{F64, t.Axpy, t.Scal, t.Copy, t.Swap, t.Rot, t.Dot, nil, t.Nrm2, t.Asum, t.Iamax, t.Iamin, t.Iamax64, t.Iamin64, t.Gemv, t.Ger, nil, t.Syrk, nil, t.Symm, nil, t.Trsm, t.TrsmBatched, t.Geam, t.Dgmm, t.GemvBatched},
+		{C32, t.Axpy, t.Scal, t.Copy, t.Swap, t.Rot, t.Dot, t.Dotc, t.Nrm2, t.Asum, t.Iamax, t.Iamin, t.Iamax64, t.Iamin64, t.Gemv, t.Ger, t.Gerc, t.Syrk, t.Herk, t.Symm, t.Hemm, t.Trsm, t.TrsmBatched, t.Geam, t.Dgmm, t.GemvBatched},
+		{C64, t.Axpy, t.Scal, t.Copy, t.Swap, t.Rot, t.Dot, t.Dotc, t.Nrm2, t.Asum, t.Iamax, t.Iamin, t.Iamax64, t.Iamin64, t.Gemv, t.Ger, t.Gerc, t.Syrk, t.Herk, t.Symm, t.Hemm, t.Trsm, t.TrsmBatched, t.Geam, t.Dgmm, t.GemvBatched},
 	}
 }
 
@@ -93,14 +93,14 @@ func (r *rig) elementwise(f family) {
 	for i := range n {
 		wy[vy.at(i)] += alpha * wx[vx.at(i)]
 	}
-	r.ok(f.axpy(r.h, n, r.scalar(f.e, alpha, device), x.p, vx.inc, y.p, vy.inc))
+	r.ok(f.axpy(r.h, n, r.scalar(f.e, alpha, device), x.p, vx.inc, y.p, vy.inc, f.e))
 	r.sync()
 	r.near(fmt.Sprintf("%v axpy %v %v", f.e, vx, vy), y, wy, ones(y.n), f.e, 4)
 	for i := range n {
 		a, b := x.get(int(vx.at(i))), y.get(int(vy.at(i)))
 		wx[vx.at(i)], wy[vy.at(i)] = c*a+s*b, c*b-cmplx.Conj(s)*a
 	}
-	r.ok(f.rot(r.h, n, x.p, vx.inc, y.p, vy.inc, r.scalar(f.e.real(), c, device), r.scalar(f.e, s, device)))
+	r.ok(f.rot(r.h, n, x.p, vx.inc, y.p, vy.inc, r.scalar(f.e.real(), c, device), r.scalar(f.e, s, device), f.e, f.e))
 	r.sync()
 	r.near(f.e.String()+" rot x", x, wx, ones(x.n), f.e, 8)
 	r.near(f.e.String()+" rot y", y, wy, ones(y.n), f.e, 8)
@@ -108,26 +108,26 @@ func (r *rig) elementwise(f family) {
 	for i := range n {
 		wx[vx.at(i)], wy[vy.at(i)] = wy[vy.at(i)], wx[vx.at(i)]
 	}
-	r.ok(f.swap(r.h, n, x.p, vx.inc, y.p, vy.inc))
+	r.ok(f.swap(r.h, n, x.p, vx.inc, y.p, vy.inc, f.e))
 	r.sync()
 	r.near("swap", x, wx, make([]float64, x.n), f.e, 0)
 	r.near("swap", y, wy, make([]float64, y.n), f.e, 0)
 	for i := range n {
 		wy[vy.at(i)] = wx[vx.at(i)]
 	}
-	r.ok(f.copy(r.h, n, x.p, vx.inc, y.p, vy.inc))
+	r.ok(f.copy(r.h, n, x.p, vx.inc, y.p, vy.inc, f.e))
 	r.sync()
 	r.near("copy", y, wy, make([]float64, y.n), f.e, 0)
 	if vx.inc > 0 {
 		for i := range n {
 			wx[vx.at(i)] *= alpha
 		}
-		r.ok(f.scal(r.h, n, r.scalar(f.e, alpha, device), x.p, vx.inc))
+		r.ok(f.scal(r.h, n, r.scalar(f.e, alpha, device), x.p, vx.inc, f.e, f.e))
 		r.sync()
 		r.near("scal", x, wx, ones(x.n), f.e, 4)
 	}
-	r.ok(f.axpy(r.h, n, r.scalar(f.e, 0, device), r.nan(f.e, vx.len()).p, vx.inc, x.p, vx.inc))
-	r.ok(f.axpy(r.h, 0, r.scalar(f.e, 1, device), x.p, 1, x.p, 1))
+	r.ok(f.axpy(r.h, n, r.scalar(f.e, 0, device), r.nan(f.e, vx.len()).p, vx.inc, x.p, vx.inc, f.e))
+	r.ok(f.axpy(r.h, 0, r.scalar(f.e, 1, device), x.p, 1, x.p, 1, f.e))
 	r.sync()
 	r.near("axpy with alpha 0", x, x.values(), make([]float64, x.n), f.e, 0)
 	if cmplx.IsNaN(x.get(0)) {
@@ -165,11 +165,11 @@ func (r *rig) sums(f family) {
 	}
 	steps := int(n)/32 + 8
 	d := r.result(f.e, device)
-	r.ok(f.dot(r.h, n, x.p, vx.inc, y.p, vy.inc, d.p))
+	r.ok(f.dot(r.h, n, x.p, vx.inc, y.p, vy.inc, d.p, f.e))
 	r.sync()
 	r.near("dot", d, []complex128{dot}, []float64{size}, f.e, steps)
 	if f.dotc != nil {
-		r.ok(f.dotc(r.h, n, x.p, vx.inc, y.p, vy.inc, d.p))
+		r.ok(f.dotc(r.h, n, x.p, vx.inc, y.p, vy.inc, d.p, f.e))
 		r.sync()
 		r.near("dotc", d, []complex128{dotc}, []float64{size}, f.e, steps)
 	}
@@ -177,10 +177,10 @@ func (r *rig) sums(f family) {
 		asum, squares = 0, 0
 	}
 	s := r.result(f.e.real(), device)
-	r.ok(f.asum(r.h, n, x.p, vx.inc, s.p))
+	r.ok(f.asum(r.h, n, x.p, vx.inc, s.p, f.e))
 	r.sync()
 	r.near("asum", s, []complex128{complex(asum, 0)}, []float64{asum}, s.e, steps)
-	r.ok(f.nrm2(r.h, n, x.p, vx.inc, s.p))
+	r.ok(f.nrm2(r.h, n, x.p, vx.inc, s.p, f.e))
 	r.sync()
 	r.near("nrm2", s, []complex128{complex(math.Sqrt(squares), 0)}, []float64{math.Sqrt(squares)}, s.e, steps)
 }
@@ -188,9 +188,9 @@ func (r *rig) sums(f family) {
 // extremes: indices with equal sizes and NaN, norms of numbers whose squares overflow or vanish.
 func (r *rig) extremes(f family) {
 	r.mode(false)
-	index := func(f func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr) error, n int64, a array, inc int64) int64 {
+	index := func(find func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, Elem) error, n int64, a array, inc int64) int64 {
 		v := r.result(F64, false) // eight bytes that do not move
-		r.ok(f(r.h, n, a.p, inc, v.p))
+		r.ok(find(r.h, n, a.p, inc, v.p, f.e))
 		return hostmem.Load[int64](v.p)
 	}
 	n := r.pick(40, 9000)
@@ -224,16 +224,16 @@ func (r *rig) extremes(f family) {
 			x.set(i, complex(v, 0))
 		}
 		s := r.result(f.e.real(), false)
-		r.ok(f.nrm2(r.h, 4, x.p, 1, s.p))
+		r.ok(f.nrm2(r.h, 4, x.p, 1, s.p, f.e))
 		r.near("nrm2 of extremes", s, []complex128{complex(2*v, 0)}, []float64{2 * v}, s.e, 4)
 	}
 	var inf = r.result(f.e.real(), false)
 	x.set(2, complex(math.Inf(-1), 0))
-	r.ok(f.nrm2(r.h, 4, x.p, 1, inf.p))
+	r.ok(f.nrm2(r.h, 4, x.p, 1, inf.p, f.e))
 	if !math.IsInf(real(inf.get(0)), 1) {
 		r.t.Fatalf("nrm2 with an infinite element is %v", inf.get(0))
 	}
-	r.is(f.nrm2(r.h, 4, x.p, 1, 0), invalidValue)
+	r.is(f.nrm2(r.h, 4, x.p, 1, 0, f.e), invalidValue)
 }
 
 func TestMatrixVector(t *testing.T) {
@@ -285,13 +285,13 @@ func (r *rig) gemvCase(f family) {
 	r.mode(device)
 	pa, pb := r.scalar(f.e, alpha, device), r.scalar(f.e, beta, device)
 	if r.coin() {
-		r.ok(f.gemv(r.h, op, m, n, pa, a.p, lda, x.p, vx.inc, pb, y.p, vy.inc))
+		r.ok(f.gemv(r.h, op, m, n, pa, a.p, lda, x.p, vx.inc, pb, y.p, vy.inc, f.e))
 	} else {
-		r.ok(f.gemvBatched(r.h, op, m, n, pa, r.list(a, 0, 1), lda, r.list(x, 0, 1), vx.inc, pb, r.list(y, 0, 1), vy.inc, 1))
+		r.ok(f.gemvBatched(r.h, op, m, n, pa, r.list(a, 0, 1), lda, r.list(x, 0, 1), vx.inc, pb, r.list(y, 0, 1), vy.inc, 1, f.e))
 	}
 	r.sync()
 	r.near(fmt.Sprintf("%v gemv op %d m %d n %d alpha %v beta %v x %v y %v", f.e, op, m, n, alpha, beta, vx, vy), y, want, size, f.e, int(lx))
-	r.is(f.gemv(r.h, op, m, n, pa, a.p, lda, x.p, 0, pb, y.p, 1), invalidValue)
+	r.is(f.gemv(r.h, op, m, n, pa, a.p, lda, x.p, 0, pb, y.p, 1, f.e), invalidValue)
 }
 
 func (r *rig) gerCase(f family) {
@@ -318,7 +318,7 @@ func (r *rig) gerCase(f family) {
 	}
 	device := r.coin()
 	r.mode(device)
-	r.ok(call(r.h, m, n, r.scalar(f.e, alpha, device), x.p, vx.inc, y.p, vy.inc, a.p, lda))
+	r.ok(call(r.h, m, n, r.scalar(f.e, alpha, device), x.p, vx.inc, y.p, vy.inc, a.p, lda, f.e))
 	r.sync()
 	r.near(fmt.Sprintf("%v ger m %d n %d", f.e, m, n), a, want, size, f.e, 4)
 }

@@ -51,33 +51,9 @@ func single(e Elem) kinds {
 	return kinds{e, e, e, e}
 }
 
-func (t *Thread) plain(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64, e Elem) error {
+// Gemm is C = alpha op(A) op(B) + beta C, everything of one type.
+func (t *Thread) Gemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64, e Elem) error {
 	return t.multiply(h, ta, tb, m, n, k, alpha, beta, operands{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, batch: 1}, single(e))
-}
-
-// Sgemm multiplies in f32.
-func (t *Thread) Sgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
-	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, F32)
-}
-
-// Dgemm multiplies in f64.
-func (t *Thread) Dgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
-	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, F64)
-}
-
-// Cgemm multiplies complex f32.
-func (t *Thread) Cgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
-	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, C32)
-}
-
-// Zgemm multiplies complex f64.
-func (t *Thread) Zgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
-	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, C64)
-}
-
-// Hgemm multiplies f16; sums are f32, which is more exact than the vendor's.
-func (t *Thread) Hgemm(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
-	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, F16)
 }
 
 // typed is the kernels' types for the types of an Ex call; a handle that is none is answered first.

@@ -6,28 +6,8 @@ import (
 	"kudzu/internal/spec/rt"
 )
 
-// Complex products that the vendor makes of three real ones, which costs digits: ours are the ordinary ones, no less exact. And
-// the complex functions that take types: f32 parts are there, s8 parts are not.
-
-// Cgemm3m multiplies complex f32.
-func (t *Thread) Cgemm3m(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
-	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, C32)
-}
-
-// Zgemm3m multiplies complex f64.
-func (t *Thread) Zgemm3m(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error {
-	return t.plain(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, C64)
-}
-
-// Cgemm3mBatched multiplies complex f32 matrices whose addresses lie in lists on the device.
-func (t *Thread) Cgemm3mBatched(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc, batch int64) error {
-	return t.CgemmBatched(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, batch)
-}
-
-// Cgemm3mStridedBatched multiplies complex f32 matrices at equal distances.
-func (t *Thread) Cgemm3mStridedBatched(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda, sa int64, b hostmem.Ptr, ldb, sb int64, beta, c hostmem.Ptr, ldc, sc, batch int64) error {
-	return t.CgemmStridedBatched(h, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch)
-}
+// Complex products that the vendor makes of three real ones, which costs digits: their rows name the ordinary
+// ones, which are no less exact. Here are the complex functions that take types: f32 parts are there, s8 parts are not.
 
 // singles checks that all types are complex f32.
 func (t *Thread) singles(h blas.CublasHandle_t, types ...rt.CudaDataType) error {
@@ -47,7 +27,7 @@ func (t *Thread) CgemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha,
 	if err := t.singles(h, at, bt, ct); err != nil {
 		return err
 	}
-	return t.Cgemm(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	return t.Gemm(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, C32)
 }
 
 // Cgemm3mEx is Cgemm3m with a type for each operand.
@@ -60,7 +40,7 @@ func (t *Thread) CsyrkEx(h blas.CublasHandle_t, fill Fill, op Op, n, k int64, al
 	if err := t.singles(h, at, ct); err != nil {
 		return err
 	}
-	return t.Csyrk(h, fill, op, n, k, alpha, a, lda, beta, c, ldc)
+	return t.Syrk(h, fill, op, n, k, alpha, a, lda, beta, c, ldc, C32)
 }
 
 // Csyrk3mEx is CsyrkEx.
@@ -73,7 +53,7 @@ func (t *Thread) CherkEx(h blas.CublasHandle_t, fill Fill, op Op, n, k int64, al
 	if err := t.singles(h, at, ct); err != nil {
 		return err
 	}
-	return t.Cherk(h, fill, op, n, k, alpha, a, lda, beta, c, ldc)
+	return t.Herk(h, fill, op, n, k, alpha, a, lda, beta, c, ldc, C32)
 }
 
 // Cherk3mEx is CherkEx.

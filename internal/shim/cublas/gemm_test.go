@@ -171,18 +171,17 @@ func (r *rig) list(a array, stride, n int64) hostmem.Ptr {
 	return p.p
 }
 
-// TestPlainProducts calls each function that has its own name once.
+// TestPlainProducts calls the plain product with each of its types once.
 func TestPlainProducts(t *testing.T) {
 	onDevice(t, func(r *rig) {
-		type plain func(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error
-		for e, f := range map[Elem]plain{F32: r.th.Sgemm, F64: r.th.Dgemm, C32: r.th.Cgemm, C64: r.th.Zgemm, F16: r.th.Hgemm} {
+		for _, e := range []Elem{F32, F64, C32, C64, F16} {
 			const m, n, k = 35, 14, 9
 			a, b, c := r.random(e, m*k), r.random(e, n*k), r.random(e, m*n)
 			want, size := c.values(), make([]float64, m*n)
 			alpha, beta := r.number(e), r.number(e)
 			ref.Product(m, n, k, alpha, beta, matrix(a.values(), k, blas.CUBLAS_OP_T, 0), matrix(b.values(), n, blas.CUBLAS_OP_C, 0), want, m, size)
 			r.mode(false)
-			r.ok(f(r.h, blas.CUBLAS_OP_T, blas.CUBLAS_OP_C, m, n, k, r.scalar(e, alpha, false), a.p, k, b.p, n, r.scalar(e, beta, false), c.p, m))
+			r.ok(r.th.Gemm(r.h, blas.CUBLAS_OP_T, blas.CUBLAS_OP_C, m, n, k, r.scalar(e, alpha, false), a.p, k, b.p, n, r.scalar(e, beta, false), c.p, m, e))
 			r.sync()
 			sum := e
 			if e == F16 {
@@ -192,11 +191,11 @@ func TestPlainProducts(t *testing.T) {
 		}
 		one := r.scalar(F32, 1, false)
 		a := r.random(F32, 64)
-		r.is(r.th.Sgemm(r.h, 0, 0, -1, 1, 1, one, a.p, 1, a.p, 1, one, a.p, 1), invalidValue)
-		r.is(r.th.Sgemm(r.h, 0, 0, 4, 1, 1, one, a.p, 3, a.p, 1, one, a.p, 4), invalidValue)
-		r.is(r.th.Sgemm(r.h, 7, 0, 4, 1, 1, one, a.p, 4, a.p, 1, one, a.p, 4), invalidValue)
-		r.is(r.th.Sgemm(r.h, 0, 0, 1, 1, 1, 0, a.p, 1, a.p, 1, one, a.p, 1), invalidValue)
-		r.is(r.th.Sgemm(1234, 0, 0, 1, 1, 1, one, a.p, 1, a.p, 1, one, a.p, 1), notInitialized)
+		r.is(r.th.Gemm(r.h, 0, 0, -1, 1, 1, one, a.p, 1, a.p, 1, one, a.p, 1, F32), invalidValue)
+		r.is(r.th.Gemm(r.h, 0, 0, 4, 1, 1, one, a.p, 3, a.p, 1, one, a.p, 4, F32), invalidValue)
+		r.is(r.th.Gemm(r.h, 7, 0, 4, 1, 1, one, a.p, 4, a.p, 1, one, a.p, 4, F32), invalidValue)
+		r.is(r.th.Gemm(r.h, 0, 0, 1, 1, 1, 0, a.p, 1, a.p, 1, one, a.p, 1, F32), invalidValue)
+		r.is(r.th.Gemm(1234, 0, 0, 1, 1, 1, one, a.p, 1, a.p, 1, one, a.p, 1, F32), notInitialized)
 		r.is(r.th.GemmEx(r.h, 0, 0, 1, 1, 1, one, a.p, rt.CUDA_R_8F_E4M3, 1, a.p, rt.CUDA_R_8F_E4M3, 1, one, a.p, rt.CUDA_R_32F, 1, blas.CUBLAS_COMPUTE_32F, 0), notSupported)
 	})
 }
@@ -216,9 +215,9 @@ func TestCapture(t *testing.T) {
 		r.mode(true)
 		half, one := r.scalar(F32, 0.5, true), r.scalar(F32, 1, true)
 		r.ok(d.StreamBeginCapture(s, cu.CU_STREAM_CAPTURE_MODE_GLOBAL))
-		r.ok(r.th.Sgemm(r.h, 0, 1, n, n, n, half, a.p, n, b.p, n, half, c.p, n))
-		r.ok(r.th.Strsm(r.h, 0, 0, 0, 0, n, n, one, a.p, n, c.p, n))
-		r.ok(r.th.Sdot(r.h, n*n, c.p, 1, b.p, 1, sum.p))
+		r.ok(r.th.Gemm(r.h, 0, 1, n, n, n, half, a.p, n, b.p, n, half, c.p, n, F32))
+		r.ok(r.th.Trsm(r.h, 0, 0, 0, 0, n, n, one, a.p, n, c.p, n, F32))
+		r.ok(r.th.Dot(r.h, n*n, c.p, 1, b.p, 1, sum.p, F32))
 		var g cu.CUgraph
 		r.ok(d.StreamEndCapture(s, hostmem.Of(&g)))
 		x, err := d.GraphInstantiateWithFlags(g, 0)

@@ -84,24 +84,14 @@ func (g *groups) product(i, first int64, e kinds, mode blas.CublasPointerMode_t)
 	return p, err
 }
 
-// SgemmGroupedBatched multiplies groups of f32 matrices.
-func (t *Thread) SgemmGroupedBatched(h blas.CublasHandle_t, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc hostmem.Ptr, count int64, sizes hostmem.Ptr) error {
-	return t.grouped(h, &groups{ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, sizes, count, false}, single(F32))
+// GemmGroupedBatched multiplies groups of matrices.
+func (t *Thread) GemmGroupedBatched(h blas.CublasHandle_t, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc hostmem.Ptr, count int64, sizes hostmem.Ptr, e Elem) error {
+	return t.grouped(h, &groups{ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, sizes, count, false}, single(e))
 }
 
-// SgemmGroupedBatched64 is SgemmGroupedBatched with integers of 64 bits.
-func (t *Thread) SgemmGroupedBatched64(h blas.CublasHandle_t, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc hostmem.Ptr, count int64, sizes hostmem.Ptr) error {
-	return t.grouped(h, &groups{ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, sizes, count, true}, single(F32))
-}
-
-// DgemmGroupedBatched multiplies groups of f64 matrices.
-func (t *Thread) DgemmGroupedBatched(h blas.CublasHandle_t, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc hostmem.Ptr, count int64, sizes hostmem.Ptr) error {
-	return t.grouped(h, &groups{ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, sizes, count, false}, single(F64))
-}
-
-// DgemmGroupedBatched64 is DgemmGroupedBatched with integers of 64 bits.
-func (t *Thread) DgemmGroupedBatched64(h blas.CublasHandle_t, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc hostmem.Ptr, count int64, sizes hostmem.Ptr) error {
-	return t.grouped(h, &groups{ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, sizes, count, true}, single(F64))
+// GemmGroupedBatched64 is GemmGroupedBatched with integers of 64 bits.
+func (t *Thread) GemmGroupedBatched64(h blas.CublasHandle_t, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc hostmem.Ptr, count int64, sizes hostmem.Ptr, e Elem) error {
+	return t.grouped(h, &groups{ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, sizes, count, true}, single(e))
 }
 
 func (t *Thread) groupedEx(h blas.CublasHandle_t, g *groups, at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) error {

@@ -93,18 +93,13 @@ func (r *rig) groupedCase(e kinds, wide bool) {
 	g := &groups{ta: integers[int32](ta...), tb: integers[int32](tb...), m: num(m...), n: num(n...), k: num(k...), lda: num(lda...), ldb: num(ldb...), ldc: num(ldc...),
 		a: lists[0], b: lists[1], c: lists[2], alpha: r.numbers(e.scalar, false, alpha...).p, beta: r.numbers(e.scalar, false, beta...).p, sizes: num(sizes...), count: count}
 	at, ct, comp := dataTypes[e.ab], dataTypes[e.c], computes[e.sum]
-	type plain = func(h blas.CublasHandle_t, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc hostmem.Ptr, count int64, sizes hostmem.Ptr) error
-	own := map[kinds][2]plain{
-		single(F32): {r.th.SgemmGroupedBatched, r.th.SgemmGroupedBatched64},
-		single(F64): {r.th.DgemmGroupedBatched, r.th.DgemmGroupedBatched64},
-	}
-	call, width := r.th.GemmGroupedBatchedEx, 0
+	call, own := r.th.GemmGroupedBatchedEx, r.th.GemmGroupedBatched
 	if wide {
-		call, width = r.th.GemmGroupedBatchedEx64, 1
+		call, own = r.th.GemmGroupedBatchedEx64, r.th.GemmGroupedBatched64
 	}
 	var err error
-	if f, ok := own[e]; ok {
-		err = f[width](r.h, g.ta, g.tb, g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, g.count, g.sizes)
+	if e == single(F32) || e == single(F64) {
+		err = own(r.h, g.ta, g.tb, g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, g.count, g.sizes, e.ab)
 	} else {
 		err = call(r.h, g.ta, g.tb, g.m, g.n, g.k, g.alpha, g.a, at, g.lda, g.b, at, g.ldb, g.beta, g.c, ct, g.ldc, g.count, g.sizes, comp)
 	}
@@ -122,7 +117,7 @@ func (r *rig) groupedErrors() {
 	i := func(v int64) hostmem.Ptr { return integers[int32](v) }
 	one := r.scalar(F64, 1, false)
 	call := func(h blas.CublasHandle_t, op, m, lda, size, count int64) error {
-		return r.th.DgemmGroupedBatched(h, i(op), i(0), i(m), i(2), i(2), one, list, i(lda), list, i(2), one, list, i(4), count, i(size))
+		return r.th.GemmGroupedBatched(h, i(op), i(0), i(m), i(2), i(2), one, list, i(lda), list, i(2), one, list, i(4), count, i(size), F64)
 	}
 	r.is(call(99, 0, 2, 2, 1, 1), notInitialized)
 	r.is(call(r.h, 0, 2, 2, 1, -1), invalidValue)
@@ -132,7 +127,7 @@ func (r *rig) groupedErrors() {
 	r.is(call(r.h, 0, 2, 2, -1, 1), invalidValue)
 	r.ok(call(r.h, 0, 2, 2, 0, 1))
 	r.ok(call(r.h, 9, 9, 9, 9, 0))
-	r.is(r.th.DgemmGroupedBatched(r.h, 0, i(0), i(2), i(2), i(2), one, list, i(2), list, i(2), one, list, i(4), 1, i(1)), invalidValue)
+	r.is(r.th.GemmGroupedBatched(r.h, 0, i(0), i(2), i(2), i(2), one, list, i(2), list, i(2), one, list, i(4), 1, i(1), F64), invalidValue)
 	r.is(r.th.GemmGroupedBatchedEx(r.h, i(0), i(0), i(2), i(2), i(2), one, list, rt.CUDA_R_64F, i(2), list, rt.CUDA_R_32F, i(2), one, list, rt.CUDA_R_64F, i(4), 1, i(1), blas.CUBLAS_COMPUTE_64F), notSupported)
 	r.mode(true)
 	r.is(call(r.h, 0, 2, 2, 1, 1), notSupported)
@@ -150,33 +145,33 @@ func TestThreeM(t *testing.T) {
 		alpha, beta, ra, rb := r.scalar(C32, 1.5-1i, false), r.scalar(C32, 0.5+2i, false), r.scalar(F32, 1.5, false), r.scalar(F32, -0.5, false)
 		N, T, C, L := Op(blas.CUBLAS_OP_N), Op(blas.CUBLAS_OP_T), Op(blas.CUBLAS_OP_C), Fill(blas.CUBLAS_FILL_MODE_LOWER)
 		for name, f := range map[string][2]func(c array) error{
-			"gemm3m": {func(c array) error { return th.Cgemm(r.h, N, C, m, n, k, alpha, a.p, m, b.p, n, beta, c.p, m) },
-				func(c array) error { return th.Cgemm3m(r.h, N, C, m, n, k, alpha, a.p, m, b.p, n, beta, c.p, m) }},
-			"gemmEx": {func(c array) error { return th.Cgemm(r.h, N, T, m, n, k, alpha, a.p, m, b.p, n, beta, c.p, m) },
+			"gemm3m": {func(c array) error { return th.Gemm(r.h, N, C, m, n, k, alpha, a.p, m, b.p, n, beta, c.p, m, C32) },
+				func(c array) error { return th.Gemm(r.h, N, C, m, n, k, alpha, a.p, m, b.p, n, beta, c.p, m, C32) }},
+			"gemmEx": {func(c array) error { return th.Gemm(r.h, N, T, m, n, k, alpha, a.p, m, b.p, n, beta, c.p, m, C32) },
 				func(c array) error {
 					return th.CgemmEx(r.h, N, T, m, n, k, alpha, a.p, c32, m, b.p, c32, n, beta, c.p, c32, m)
 				}},
-			"gemm3mEx": {func(c array) error { return th.Cgemm(r.h, N, T, m, n, k, alpha, a.p, m, b.p, n, beta, c.p, m) },
+			"gemm3mEx": {func(c array) error { return th.Gemm(r.h, N, T, m, n, k, alpha, a.p, m, b.p, n, beta, c.p, m, C32) },
 				func(c array) error {
 					return th.Cgemm3mEx(r.h, N, T, m, n, k, alpha, a.p, c32, m, b.p, c32, n, beta, c.p, c32, m)
 				}},
 			"gemm3mBatched": {func(c array) error {
-				return th.CgemmBatched(r.h, N, T, m, n, k, alpha, r.list(a, m*k, batch), m, r.list(b, k*n, batch), n, beta, r.list(c, m*m, batch), m, batch)
+				return th.GemmBatched(r.h, N, T, m, n, k, alpha, r.list(a, m*k, batch), m, r.list(b, k*n, batch), n, beta, r.list(c, m*m, batch), m, batch, C32)
 			}, func(c array) error {
-				return th.Cgemm3mBatched(r.h, N, T, m, n, k, alpha, r.list(a, m*k, batch), m, r.list(b, k*n, batch), n, beta, r.list(c, m*m, batch), m, batch)
+				return th.GemmBatched(r.h, N, T, m, n, k, alpha, r.list(a, m*k, batch), m, r.list(b, k*n, batch), n, beta, r.list(c, m*m, batch), m, batch, C32)
 			}},
 			"gemm3mStridedBatched": {func(c array) error {
-				return th.CgemmStridedBatched(r.h, N, T, m, n, k, alpha, a.p, m, m*k, b.p, n, k*n, beta, c.p, m, m*m, batch)
+				return th.GemmStridedBatched(r.h, N, T, m, n, k, alpha, a.p, m, m*k, b.p, n, k*n, beta, c.p, m, m*m, batch, C32)
 			}, func(c array) error {
-				return th.Cgemm3mStridedBatched(r.h, N, T, m, n, k, alpha, a.p, m, m*k, b.p, n, k*n, beta, c.p, m, m*m, batch)
+				return th.GemmStridedBatched(r.h, N, T, m, n, k, alpha, a.p, m, m*k, b.p, n, k*n, beta, c.p, m, m*m, batch, C32)
 			}},
-			"syrkEx": {func(c array) error { return th.Csyrk(r.h, L, N, m, k, alpha, a.p, m, beta, c.p, m) },
+			"syrkEx": {func(c array) error { return th.Syrk(r.h, L, N, m, k, alpha, a.p, m, beta, c.p, m, C32) },
 				func(c array) error { return th.CsyrkEx(r.h, L, N, m, k, alpha, a.p, c32, m, beta, c.p, c32, m) }},
-			"syrk3mEx": {func(c array) error { return th.Csyrk(r.h, L, T, m, k, alpha, a.p, m, beta, c.p, m) },
+			"syrk3mEx": {func(c array) error { return th.Syrk(r.h, L, T, m, k, alpha, a.p, m, beta, c.p, m, C32) },
 				func(c array) error { return th.Csyrk3mEx(r.h, L, T, m, k, alpha, a.p, c32, m, beta, c.p, c32, m) }},
-			"herkEx": {func(c array) error { return th.Cherk(r.h, L, N, m, k, ra, a.p, m, rb, c.p, m) },
+			"herkEx": {func(c array) error { return th.Herk(r.h, L, N, m, k, ra, a.p, m, rb, c.p, m, C32) },
 				func(c array) error { return th.CherkEx(r.h, L, N, m, k, ra, a.p, c32, m, rb, c.p, c32, m) }},
-			"herk3mEx": {func(c array) error { return th.Cherk(r.h, L, C, m, k, ra, a.p, m, rb, c.p, m) },
+			"herk3mEx": {func(c array) error { return th.Herk(r.h, L, C, m, k, ra, a.p, m, rb, c.p, m, C32) },
 				func(c array) error { return th.Cherk3mEx(r.h, L, C, m, k, ra, a.p, c32, m, rb, c.p, c32, m) }},
 		} {
 			want, got := r.copyOf(start), r.copyOf(start)
@@ -197,7 +192,7 @@ func TestThreeM(t *testing.T) {
 		za, zb, zc := r.random(C64, m*k), r.random(C64, k*n), r.random(C64, m*n)
 		want, size := zc.values(), make([]float64, m*n)
 		ref.Product(m, n, k, 2i, 1, matrix(za.values(), m, N, 0), matrix(zb.values(), k, N, 0), want, m, size)
-		r.ok(th.Zgemm3m(r.h, N, N, m, n, k, r.scalar(C64, 2i, false), za.p, m, zb.p, k, r.scalar(C64, 1, false), zc.p, m))
+		r.ok(th.Gemm(r.h, N, N, m, n, k, r.scalar(C64, 2i, false), za.p, m, zb.p, k, r.scalar(C64, 1, false), zc.p, m, C64))
 		r.sync()
 		r.near("Zgemm3m", zc, want, size, C64, k)
 		r.is(th.CgemmEx(r.h, N, N, m, n, k, alpha, a.p, rt.CUDA_C_8I, m, b.p, rt.CUDA_C_8I, k, beta, start.p, c32, m), notSupported)
@@ -209,14 +204,7 @@ func TestThreeM(t *testing.T) {
 func TestHalfMatrixVector(t *testing.T) {
 	onDevice(t, func(r *rig) {
 		th := r.th
-		for _, f := range []struct {
-			ab, c   Elem
-			strided func(blas.CublasHandle_t, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, int64, hostmem.Ptr, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, int64, int64) error
-			lists   func(blas.CublasHandle_t, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, int64) error
-		}{
-			{F16, F16, th.HSHgemvStridedBatched, th.HSHgemvBatched}, {F16, F32, th.HSSgemvStridedBatched, th.HSSgemvBatched},
-			{BF16, BF16, th.TSTgemvStridedBatched, th.TSTgemvBatched}, {BF16, F32, th.TSSgemvStridedBatched, th.TSSgemvBatched},
-		} {
+		for _, f := range []struct{ ab, c Elem }{{F16, F16}, {F16, F32}, {BF16, BF16}, {BF16, F32}} {
 			for range r.times(10) {
 				m, n, op, batch, device := r.pick(1, 33, 100), r.pick(1, 9, 70), ops[r.rng.IntN(3)], r.pick(1, 2, 0), r.coin()
 				lx, ly := n, m
@@ -242,9 +230,9 @@ func TestHalfMatrixVector(t *testing.T) {
 				r.mode(device)
 				pa, pb := r.scalar(F32, alpha, device), r.scalar(F32, beta, device)
 				if r.coin() {
-					r.ok(f.strided(r.h, op, m, n, pa, a.p, lda, sa, x.p, vx.inc, sx, pb, y.p, vy.inc, sy, batch))
+					r.ok(th.HalfGemvStridedBatched(r.h, op, m, n, pa, a.p, lda, sa, x.p, vx.inc, sx, pb, y.p, vy.inc, sy, batch, f.ab, f.c))
 				} else {
-					r.ok(f.lists(r.h, op, m, n, pa, r.list(a, sa, batch), lda, r.list(x, sx, batch), vx.inc, pb, r.list(y, sy, batch), vy.inc, batch))
+					r.ok(th.HalfGemvBatched(r.h, op, m, n, pa, r.list(a, sa, batch), lda, r.list(x, sx, batch), vx.inc, pb, r.list(y, sy, batch), vy.inc, batch, f.ab, f.c))
 				}
 				r.sync()
 				r.near(fmt.Sprintf("%v %v gemv op %d m %d n %d batch %d alpha %v beta %v", f.ab, f.c, op, m, n, batch, alpha, beta), y, want, size, F32, int(lx))

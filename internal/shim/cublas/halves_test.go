@@ -13,24 +13,24 @@ import (
 // halves are the functions of one type on symmetric and triangular matrices.
 type halves struct {
 	e          Elem
-	symv, hemv func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	syr, her   func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	syr2, her2 func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	syr2k      func(blas.CublasHandle_t, Fill, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	her2k      func(blas.CublasHandle_t, Fill, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	trmm       func(blas.CublasHandle_t, Side, Fill, Op, Diag, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	trmv, trsv func(blas.CublasHandle_t, Fill, Op, Diag, int64, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	tpttr      func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	trttp      func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, int64, hostmem.Ptr) error
+	symv, hemv func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	syr, her   func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	syr2, her2 func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	syr2k      func(blas.CublasHandle_t, Fill, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	her2k      func(blas.CublasHandle_t, Fill, Op, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	trmm       func(blas.CublasHandle_t, Side, Fill, Op, Diag, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	trmv, trsv func(blas.CublasHandle_t, Fill, Op, Diag, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	tpttr      func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	trttp      func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, int64, hostmem.Ptr, Elem) error
 }
 
 func (r *rig) halves() []halves {
 	t := r.th
 	return []halves{
-		{F32, t.Ssymv, nil, t.Ssyr, nil, t.Ssyr2, nil, t.Ssyr2k, nil, t.Strmm, t.Strmv, t.Strsv, t.Stpttr, t.Strttp},
-		{F64, t.Dsymv, nil, t.Dsyr, nil, t.Dsyr2, nil, t.Dsyr2k, nil, t.Dtrmm, t.Dtrmv, t.Dtrsv, t.Dtpttr, t.Dtrttp},
-		{C32, t.Csymv, t.Chemv, t.Csyr, t.Cher, t.Csyr2, t.Cher2, t.Csyr2k, t.Cher2k, t.Ctrmm, t.Ctrmv, t.Ctrsv, t.Ctpttr, t.Ctrttp},
-		{C64, t.Zsymv, t.Zhemv, t.Zsyr, t.Zher, t.Zsyr2, t.Zher2, t.Zsyr2k, t.Zher2k, t.Ztrmm, t.Ztrmv, t.Ztrsv, t.Ztpttr, t.Ztrttp},
+		{F32, t.Symv, nil, t.Syr, nil, t.Syr2, nil, t.Syr2k, nil, t.Trmm, t.Trmv, t.Trsv, t.Tpttr, t.Trttp},
+		{F64, t.Symv, nil, t.Syr, nil, t.Syr2, nil, t.Syr2k, nil, t.Trmm, t.Trmv, t.Trsv, t.Tpttr, t.Trttp},
+		{C32, t.Symv, t.Hemv, t.Syr, t.Her, t.Syr2, t.Her2, t.Syr2k, t.Her2k, t.Trmm, t.Trmv, t.Trsv, t.Tpttr, t.Trttp},
+		{C64, t.Symv, t.Hemv, t.Syr, t.Her, t.Syr2, t.Her2, t.Syr2k, t.Her2k, t.Trmm, t.Trmv, t.Trsv, t.Tpttr, t.Trttp},
 	}
 }
 
@@ -120,10 +120,10 @@ func (r *rig) symvCase(f halves) {
 		}
 	}
 	r.mode(device)
-	r.ok(call(r.h, fill, n, r.scalar(f.e, alpha, device), a.p, ld, x.p, incx, r.scalar(f.e, beta, device), y.p, incy))
+	r.ok(call(r.h, fill, n, r.scalar(f.e, alpha, device), a.p, ld, x.p, incx, r.scalar(f.e, beta, device), y.p, incy, f.e))
 	r.sync()
 	r.near(fmt.Sprintf("%v symv n %d fill %d inc %d %d", f.e, n, fill, incx, incy), y, want, wide, f.e, int(n))
-	r.is(call(r.h, fill, n, r.scalar(f.e, alpha, device), a.p, ld, x.p, 0, r.scalar(f.e, beta, device), y.p, incy), invalidValue)
+	r.is(call(r.h, fill, n, r.scalar(f.e, alpha, device), a.p, ld, x.p, 0, r.scalar(f.e, beta, device), y.p, incy, f.e), invalidValue)
 }
 
 func (r *rig) rankCase(f halves) {
@@ -164,13 +164,13 @@ func (r *rig) rankCase(f halves) {
 	s := r.scalar(scalar, alpha, device)
 	switch {
 	case hermitian && two:
-		r.ok(f.her2(r.h, fill, n, s, x.p, incx, y.p, incy, a.p, ld))
+		r.ok(f.her2(r.h, fill, n, s, x.p, incx, y.p, incy, a.p, ld, f.e))
 	case hermitian:
-		r.ok(f.her(r.h, fill, n, s, x.p, incx, a.p, ld))
+		r.ok(f.her(r.h, fill, n, s, x.p, incx, a.p, ld, f.e))
 	case two:
-		r.ok(f.syr2(r.h, fill, n, s, x.p, incx, y.p, incy, a.p, ld))
+		r.ok(f.syr2(r.h, fill, n, s, x.p, incx, y.p, incy, a.p, ld, f.e))
 	default:
-		r.ok(f.syr(r.h, fill, n, s, x.p, incx, a.p, ld))
+		r.ok(f.syr(r.h, fill, n, s, x.p, incx, a.p, ld, f.e))
 	}
 	r.sync()
 	r.near(fmt.Sprintf("%v rank n %d fill %d hermitian %v two %v", f.e, n, fill, hermitian, two), a, want, size, f.e, 4)
@@ -211,7 +211,7 @@ func (r *rig) syr2kCase(f halves) {
 		}
 	}
 	r.mode(device)
-	r.ok(call(r.h, fill, op, n, k, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, r.scalar(ofBeta, beta, device), c.p, ldc))
+	r.ok(call(r.h, fill, op, n, k, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, r.scalar(ofBeta, beta, device), c.p, ldc, f.e))
 	r.sync()
 	r.near(fmt.Sprintf("%v syr2k n %d k %d fill %d op %d hermitian %v", f.e, n, k, fill, op, hermitian), c, want, size, f.e, int(2*k))
 }
@@ -253,10 +253,10 @@ func (r *rig) trmmCase(f halves) {
 	want, size := c.values(), make([]float64, c.n)
 	ref.Product(m, n, k, alpha, 0, left, right, want, ldc, size)
 	r.mode(device)
-	r.ok(f.trmm(r.h, side, fill, op, diag, m, n, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, c.p, ldc))
+	r.ok(f.trmm(r.h, side, fill, op, diag, m, n, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, c.p, ldc, f.e))
 	r.sync()
 	r.near(fmt.Sprintf("%v trmm m %d n %d side %d fill %d op %d diag %d", f.e, m, n, side, fill, op, diag), c, want, size, f.e, int(k))
-	r.is(f.trmm(r.h, side, fill, op, 2, m, n, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, c.p, ldc), invalidValue)
+	r.is(f.trmm(r.h, side, fill, op, 2, m, n, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, c.p, ldc, f.e), invalidValue)
 }
 
 // lineCase: x = op(A) x, and back by solving.
@@ -285,22 +285,22 @@ func (r *rig) lineCase(f halves) {
 			}
 		}
 	}
-	r.ok(f.trmv(r.h, fill, op, diag, n, a.p, ld, x.p, incx))
+	r.ok(f.trmv(r.h, fill, op, diag, n, a.p, ld, x.p, incx, f.e))
 	r.sync()
 	after := spread(x, n, incx)
 	check("trmv", before, after)
-	r.ok(f.trsv(r.h, fill, op, diag, n, a.p, ld, x.p, incx))
+	r.ok(f.trsv(r.h, fill, op, diag, n, a.p, ld, x.p, incx, f.e))
 	r.sync()
 	check("trsv", spread(x, n, incx), after)
-	r.is(f.trsv(r.h, fill, op, diag, n, a.p, ld, x.p, 0), invalidValue)
+	r.is(f.trsv(r.h, fill, op, diag, n, a.p, ld, x.p, 0, f.e), invalidValue)
 }
 
 func (r *rig) packedCase(f halves) {
 	n, fill := r.pick(5, 33, 0, 70), Fill(r.rng.IntN(2))
 	ld := max(1, n) + 1
 	a, ap, back := r.random(f.e, int(ld*n)), r.nan(f.e, int(n*(n+1)/2)), r.nan(f.e, int(ld*n))
-	r.ok(f.trttp(r.h, fill, n, a.p, ld, ap.p))
-	r.ok(f.tpttr(r.h, fill, n, ap.p, back.p, ld))
+	r.ok(f.trttp(r.h, fill, n, a.p, ld, ap.p, f.e))
+	r.ok(f.tpttr(r.h, fill, n, ap.p, back.p, ld, f.e))
 	r.sync()
 	at := 0
 	for j := range n {

@@ -34,12 +34,12 @@ func TestThreads(t *testing.T) {
 			wg.Go(func() {
 				th, x := new(Thread), &all[i]
 				for range rounds {
-					if err := th.Sgemm(r.h, 0, 0, n, n, n, alpha, x.a.p, n, x.b.p, n, beta, x.c.p, n); err != nil {
+					if err := th.Gemm(r.h, 0, 0, n, n, n, alpha, x.a.p, n, x.b.p, n, beta, x.c.p, n, F32); err != nil {
 						errs[i] = err
 						return
 					}
 				}
-				errs[i] = th.Sasum(r.h, n*n, x.a.p, 1, x.sum.p)
+				errs[i] = th.Asum(r.h, n*n, x.a.p, 1, x.sum.p, F32)
 			})
 		}
 		wg.Wait()
@@ -115,7 +115,7 @@ func TestModes(t *testing.T) {
 		r.ok(err)
 		r.ok(th.Destroy(blas.CublasHandle_t(second)))
 		r.is(th.Destroy(blas.CublasHandle_t(second)), notInitialized)
-		r.is(th.Saxpy(blas.CublasHandle_t(second), 0, 0, 0, 1, 0, 1), notInitialized)
+		r.is(th.Axpy(blas.CublasHandle_t(second), 0, 0, 0, 1, 0, 1, F32), notInitialized)
 	})
 }
 
@@ -161,14 +161,14 @@ func TestOrder(t *testing.T) {
 		r.mode(true)
 		r.ok(r.th.SetStream(r.h, rt.CudaStream_t(a)))
 		r.ok(d.MemsetD32Async(driver.DevPtr(alpha), 0x40400000, 1, a)) // 3, after which axpy reads it
-		r.ok(r.th.Saxpy(r.h, n, alpha, x.p, 1, y.p, 1))
+		r.ok(r.th.Axpy(r.h, n, alpha, x.p, 1, y.p, 1, F32))
 		r.ok(d.EventRecord(e, a))
 		r.ok(r.th.SetStream(r.h, rt.CudaStream_t(b)))
 		if got, err := r.th.GetStream(r.h); err != nil || got != rt.CudaStream_t(b) {
 			t.Errorf("the stream is %v, %v", got, err)
 		}
 		r.ok(d.StreamWaitEvent(b, e, 0))
-		r.ok(r.th.Sscal(r.h, n, alpha, y.p, 1))
+		r.ok(r.th.Scal(r.h, n, alpha, y.p, 1, F32, F32))
 		r.ok(d.StreamSynchronize(b))
 		for i := range n {
 			if y.get(i) != 9 {
@@ -198,7 +198,7 @@ func TestStreamsThatEnd(t *testing.T) {
 		s := must(d.StreamCreate(uint32(cu.CU_STREAM_NON_BLOCKING)))
 		r.ok(r.th.SetStream(r.h, rt.CudaStream_t(s)))
 		r.ok(d.StreamBeginCapture(s, cu.CU_STREAM_CAPTURE_MODE_GLOBAL))
-		r.ok(r.th.Sasum(r.h, 9000, x.p, 1, sum.p))
+		r.ok(r.th.Asum(r.h, 9000, x.p, 1, sum.p, F32))
 		var g cu.CUgraph
 		r.ok(d.StreamEndCapture(s, hostmem.Of(&g)))
 		run := must(d.GraphInstantiateWithFlags(g, 0))
@@ -212,7 +212,7 @@ func TestStreamsThatEnd(t *testing.T) {
 		for range 200 {
 			s := must(d.StreamCreate(uint32(cu.CU_STREAM_NON_BLOCKING)))
 			r.ok(r.th.SetStream(r.h, rt.CudaStream_t(s)))
-			r.ok(r.th.Sasum(r.h, 9000, x.p, 1, sum.p))
+			r.ok(r.th.Asum(r.h, 9000, x.p, 1, sum.p, F32))
 			r.ok(d.StreamDestroy(s))
 		}
 		r.sync()
@@ -244,7 +244,7 @@ func TestReset(t *testing.T) {
 			h, err := r.th.Create()
 			r.ok(err)
 			a, b, c := r.random(F32, n*n), r.random(F32, n*n), r.nan(F32, n*n)
-			r.ok(r.th.Sgemm(blas.CublasHandle_t(h), 0, 0, n, n, n, r.scalar(F32, 1, false), a.p, n, b.p, n, r.scalar(F32, 0, false), c.p, n))
+			r.ok(r.th.Gemm(blas.CublasHandle_t(h), 0, 0, n, n, n, r.scalar(F32, 1, false), a.p, n, b.p, n, r.scalar(F32, 0, false), c.p, n, F32))
 			r.sync()
 			want, size := make([]complex128, n*n), make([]float64, n*n)
 			ref.Product(n, n, n, 1, 0, matrix(a.values(), n, 0, 0), matrix(b.values(), n, 0, 0), want, n, size)

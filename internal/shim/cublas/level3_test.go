@@ -60,10 +60,10 @@ func (r *rig) syrkCase(f family) {
 	}
 	device := r.coin()
 	r.mode(device)
-	r.ok(call(r.h, fill, op, n, k, r.scalar(scalar, alpha, device), a.p, lda, r.scalar(scalar, beta, device), c.p, ldc))
+	r.ok(call(r.h, fill, op, n, k, r.scalar(scalar, alpha, device), a.p, lda, r.scalar(scalar, beta, device), c.p, ldc, f.e))
 	r.sync()
 	r.near(fmt.Sprintf("%v syrk n %d k %d fill %d op %d hermitian %v", f.e, n, k, fill, op, hermitian), c, want, size, f.e, int(k))
-	r.is(call(r.h, 2, op, n, k, r.scalar(scalar, alpha, device), a.p, lda, r.scalar(scalar, beta, device), c.p, ldc), invalidValue)
+	r.is(call(r.h, 2, op, n, k, r.scalar(scalar, alpha, device), a.p, lda, r.scalar(scalar, beta, device), c.p, ldc, f.e), invalidValue)
 }
 
 func (r *rig) symmCase(f family) {
@@ -111,7 +111,7 @@ func (r *rig) symmCase(f family) {
 	ref.Product(m, n, k, alpha, beta, left, right, want, ldc, size)
 	device := r.coin()
 	r.mode(device)
-	r.ok(call(r.h, side, fill, m, n, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, r.scalar(f.e, beta, device), c.p, ldc))
+	r.ok(call(r.h, side, fill, m, n, r.scalar(f.e, alpha, device), a.p, lda, b.p, ldb, r.scalar(f.e, beta, device), c.p, ldc, f.e))
 	r.sync()
 	r.near(fmt.Sprintf("%v symm m %d n %d side %d fill %d hermitian %v", f.e, m, n, side, fill, hermitian), c, want, size, f.e, int(k))
 }
@@ -147,21 +147,21 @@ func (r *rig) trsmCase(f family) {
 	r.mode(device)
 	pa := r.scalar(f.e, alpha, device)
 	if batch > 1 {
-		r.ok(f.trsmBatched(r.h, side, fill, op, diag, m, n, pa, r.list(a, sa, batch), lda, r.list(b, sb, batch), ldb, batch))
+		r.ok(f.trsmBatched(r.h, side, fill, op, diag, m, n, pa, r.list(a, sa, batch), lda, r.list(b, sb, batch), ldb, batch, f.e))
 	} else {
-		r.ok(f.trsm(r.h, side, fill, op, diag, m, n, pa, a.p, lda, b.p, ldb))
+		r.ok(f.trsm(r.h, side, fill, op, diag, m, n, pa, a.p, lda, b.p, ldb, f.e))
 	}
 	r.sync()
 	r.near(fmt.Sprintf("%v trsm m %d n %d side %d fill %d op %d diag %d batch %d", f.e, m, n, side, fill, op, diag, batch), b, want, size, f.e, int(k))
 	if m > 0 && n > 0 { // with alpha 0 nothing of A is read
 		r.mode(false)
-		r.ok(f.trsm(r.h, side, fill, op, diag, m, n, r.scalar(f.e, 0, false), r.nan(f.e, a.n).p, lda, b.p, ldb))
+		r.ok(f.trsm(r.h, side, fill, op, diag, m, n, r.scalar(f.e, 0, false), r.nan(f.e, a.n).p, lda, b.p, ldb, f.e))
 		r.sync()
 		if b.get(0) != 0 {
 			r.t.Fatalf("trsm with alpha 0 leaves %v", b.get(0))
 		}
 	}
-	r.is(f.trsm(r.h, side, fill, op, 3, m, n, pa, a.p, lda, b.p, ldb), invalidValue)
+	r.is(f.trsm(r.h, side, fill, op, 3, m, n, pa, a.p, lda, b.p, ldb, f.e), invalidValue)
 }
 
 // solveCase is trsm by its definition: the right side is the transposed system.
@@ -223,10 +223,10 @@ func (r *rig) geamCase(f family) {
 	}
 	device := r.coin()
 	r.mode(device)
-	r.ok(f.geam(r.h, ta, tb, m, n, r.scalar(f.e, alpha, device), a.p, lda, r.scalar(f.e, beta, device), b.p, ldb, c.p, ldc))
+	r.ok(f.geam(r.h, ta, tb, m, n, r.scalar(f.e, alpha, device), a.p, lda, r.scalar(f.e, beta, device), b.p, ldb, c.p, ldc, f.e))
 	r.sync()
 	r.near("geam", c, want, ones(c.n), f.e, 4)
-	r.is(f.geam(r.h, blas.CUBLAS_OP_T, 0, m, n, r.scalar(f.e, alpha, device), c.p, max(lda, n, 1), r.scalar(f.e, beta, device), b.p, max(ldb, m), c.p, ldc), invalidValue)
+	r.is(f.geam(r.h, blas.CUBLAS_OP_T, 0, m, n, r.scalar(f.e, alpha, device), c.p, max(lda, n, 1), r.scalar(f.e, beta, device), b.p, max(ldb, m), c.p, ldc, f.e), invalidValue)
 }
 
 func (r *rig) dgmmCase(f family) {
@@ -247,7 +247,7 @@ func (r *rig) dgmmCase(f family) {
 			want[i+j*ld] = a.get(int(i+j*ld)) * x.get(int(v.at(at)))
 		}
 	}
-	r.ok(f.dgmm(r.h, side, m, n, a.p, ld, x.p, v.inc, c.p, ld))
+	r.ok(f.dgmm(r.h, side, m, n, a.p, ld, x.p, v.inc, c.p, ld, f.e))
 	r.sync()
 	r.near("dgmm", c, want, ones(c.n), f.e, 4)
 }

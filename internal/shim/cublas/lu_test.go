@@ -12,20 +12,20 @@ import (
 // systems are LAPACK's batched functions of one type.
 type systems struct {
 	e      Elem
-	getrf  func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	getrs  func(blas.CublasHandle_t, Op, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	getri  func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	matinv func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64) error
+	getrf  func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	getrs  func(blas.CublasHandle_t, Op, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	getri  func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	matinv func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
 }
 
 func TestSystems(t *testing.T) {
 	onDevice(t, func(r *rig) {
 		th := r.th
 		for _, f := range []systems{
-			{F32, th.SgetrfBatched, th.SgetrsBatched, th.SgetriBatched, th.SmatinvBatched},
-			{F64, th.DgetrfBatched, th.DgetrsBatched, th.DgetriBatched, th.DmatinvBatched},
-			{C32, th.CgetrfBatched, th.CgetrsBatched, th.CgetriBatched, th.CmatinvBatched},
-			{C64, th.ZgetrfBatched, th.ZgetrsBatched, th.ZgetriBatched, th.ZmatinvBatched},
+			{F32, th.GetrfBatched, th.GetrsBatched, th.GetriBatched, th.MatinvBatched},
+			{F64, th.GetrfBatched, th.GetrsBatched, th.GetriBatched, th.MatinvBatched},
+			{C32, th.GetrfBatched, th.GetrsBatched, th.GetriBatched, th.MatinvBatched},
+			{C64, th.GetrfBatched, th.GetrsBatched, th.GetriBatched, th.MatinvBatched},
 		} {
 			for range r.times(8) {
 				r.systemCase(f)
@@ -82,14 +82,14 @@ func (r *rig) systemCase(f systems) {
 	la, lb := r.list(a, lda*n, batch), r.list(b, ldb*count, batch)
 	if n <= maxInverse {
 		inverse := r.nan(f.e, int(ldb*n*batch))
-		r.ok(f.matinv(r.h, n, la, lda, r.list(inverse, ldb*n, batch), ldb, info.p, batch))
+		r.ok(f.matinv(r.h, n, la, lda, r.list(inverse, ldb*n, batch), ldb, info.p, batch, f.e))
 		r.sync()
 		vi := inverse.values()
 		for i := range batch {
 			r.residual("matinv "+what, f.e, n, n, matrix(vi, ldb, 0, i*ldb*n), matrix(va, lda, 0, i*lda*n), identity)
 		}
 	}
-	r.ok(f.getrf(r.h, n, la, lda, pp, info.p, batch))
+	r.ok(f.getrf(r.h, n, la, lda, pp, info.p, batch, f.e))
 	r.sync()
 	for i := range int(batch) {
 		if info.get(i) != 0 {
@@ -98,16 +98,16 @@ func (r *rig) systemCase(f systems) {
 	}
 	var host [4]byte
 	hp := hostmem.Of(&host[0])
-	r.ok(f.getrs(r.h, op, n, count, la, lda, pp, lb, ldb, hp, batch))
+	r.ok(f.getrs(r.h, op, n, count, la, lda, pp, lb, ldb, hp, batch, f.e))
 	inverse := r.nan(f.e, int(ldb*n*batch))
-	r.ok(f.getri(r.h, n, la, lda, pp, r.list(inverse, ldb*n, batch), ldb, info.p, batch))
+	r.ok(f.getri(r.h, n, la, lda, pp, r.list(inverse, ldb*n, batch), ldb, info.p, batch, f.e))
 	r.sync()
 	vx, vi := b.values(), inverse.values()
 	for i := range batch {
 		r.residual("getrs "+what, f.e, n, count, matrix(va, lda, op, i*lda*n), matrix(vx, ldb, 0, i*ldb*count), matrix(vb, ldb, 0, i*ldb*count).At)
 		r.residual("getri "+what, f.e, n, n, matrix(va, lda, 0, i*lda*n), matrix(vi, ldb, 0, i*ldb*n), identity)
 	}
-	r.is(f.getrs(r.h, op, n, count, la, n-1, pp, lb, ldb, hp, batch), invalidValue)
+	r.is(f.getrs(r.h, op, n, count, la, n-1, pp, lb, ldb, hp, batch, f.e), invalidValue)
 	if got := hostmem.Load[int32](hp); got != -5 {
 		r.t.Fatalf("%s: info %d for a leading dimension that is too small, want -5", what, got)
 	}
@@ -128,14 +128,14 @@ func (r *rig) singularCase(f systems) {
 			r.t.Fatalf("%v %s: info %v of a singular matrix", f.e, what, got)
 		}
 	}
-	r.ok(f.matinv(r.h, 3, la, 3, lc, 3, info.p, 1))
+	r.ok(f.matinv(r.h, 3, la, 3, lc, 3, info.p, 1, f.e))
 	check("matinv")
-	r.ok(f.getrf(r.h, 3, la, 3, pivots.p, info.p, 1))
+	r.ok(f.getrf(r.h, 3, la, 3, pivots.p, info.p, 1, f.e))
 	check("getrf")
 	info.set(0, 0)
-	r.ok(f.getri(r.h, 3, la, 3, pivots.p, lc, 3, info.p, 1))
+	r.ok(f.getri(r.h, 3, la, 3, pivots.p, lc, 3, info.p, 1, f.e))
 	check("getri")
-	r.is(f.matinv(r.h, 33, la, 33, lc, 33, info.p, 1), invalidValue)
-	r.is(f.getrf(r.h, 3, la, 2, pivots.p, info.p, 1), invalidValue)
-	r.ok(f.getrf(r.h, 0, la, 1, pivots.p, info.p, 1))
+	r.is(f.matinv(r.h, 33, la, 33, lc, 33, info.p, 1, f.e), invalidValue)
+	r.is(f.getrf(r.h, 3, la, 2, pivots.p, info.p, 1, f.e), invalidValue)
+	r.ok(f.getrf(r.h, 0, la, 1, pivots.p, info.p, 1, f.e))
 }

@@ -21,7 +21,8 @@ func judge(info hostmem.Ptr, bad ...bool) error {
 	return nil
 }
 
-func (t *Thread) geqrf(h blas.CublasHandle_t, m, n int64, a hostmem.Ptr, lda int64, taus, info hostmem.Ptr, batch int64, e Elem) error {
+// GeqrfBatched factors matrices into Q R by reflections, in place.
+func (t *Thread) GeqrfBatched(h blas.CublasHandle_t, m, n int64, a hostmem.Ptr, lda int64, taus, info hostmem.Ptr, batch int64, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
 		return err
@@ -37,8 +38,9 @@ func (t *Thread) geqrf(h blas.CublasHandle_t, m, n int64, a hostmem.Ptr, lda int
 	return qrKernels.Launch(j.d, j.stream, "geqrf_"+e.String(), [3]uint32{uint32(batch), 1, 1}, [3]uint32{warp, 1, 1}, &q)
 }
 
-// gels: cuBLAS takes no transposes and no more unknowns than rows.
-func (t *Thread) gels(h blas.CublasHandle_t, op Op, m, n, count int64, a hostmem.Ptr, lda int64, c hostmem.Ptr, ldc int64, info, devInfo hostmem.Ptr, batch int64, e Elem) error {
+// GelsBatched finds the X for which A X is nearest to C, in the place of C. cuBLAS takes no transposes and no
+// more unknowns than rows.
+func (t *Thread) GelsBatched(h blas.CublasHandle_t, op Op, m, n, count int64, a hostmem.Ptr, lda int64, c hostmem.Ptr, ldc int64, info, devInfo hostmem.Ptr, batch int64, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
 		return err

@@ -12,16 +12,16 @@ import (
 
 type squares struct {
 	e     Elem
-	geqrf func(blas.CublasHandle_t, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	gels  func(blas.CublasHandle_t, Op, int64, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
+	geqrf func(blas.CublasHandle_t, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	gels  func(blas.CublasHandle_t, Op, int64, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
 }
 
 func TestLeastSquares(t *testing.T) {
 	onDevice(t, func(r *rig) {
 		th := r.th
 		for _, f := range []squares{
-			{F32, th.SgeqrfBatched, th.SgelsBatched}, {F64, th.DgeqrfBatched, th.DgelsBatched},
-			{C32, th.CgeqrfBatched, th.CgelsBatched}, {C64, th.ZgeqrfBatched, th.ZgelsBatched},
+			{F32, th.GeqrfBatched, th.GelsBatched}, {F64, th.GeqrfBatched, th.GelsBatched},
+			{C32, th.GeqrfBatched, th.GelsBatched}, {C64, th.GeqrfBatched, th.GelsBatched},
 		} {
 			for range r.times(8) {
 				r.geqrfCase(f)
@@ -48,7 +48,7 @@ func (r *rig) geqrfCase(f squares) {
 	before := a.values()
 	var host [4]byte
 	info := hostmem.Of(&host[0])
-	r.ok(f.geqrf(r.h, m, n, r.list(a, ld*n, batch), ld, r.list(taus, k, batch), info, batch))
+	r.ok(f.geqrf(r.h, m, n, r.list(a, ld*n, batch), ld, r.list(taus, k, batch), info, batch, f.e))
 	r.sync()
 	after, vt := a.values(), taus.values()
 	for b := range batch {
@@ -79,7 +79,7 @@ func (r *rig) geqrfCase(f squares) {
 			}
 		}
 	}
-	r.is(f.geqrf(r.h, m, n, r.list(a, ld*n, batch), m-1, r.list(taus, k, batch), info, batch), invalidValue)
+	r.is(f.geqrf(r.h, m, n, r.list(a, ld*n, batch), m-1, r.list(taus, k, batch), info, batch, f.e), invalidValue)
 	if got := hostmem.Load[int32](info); got != -4 {
 		r.t.Fatalf("info %d for a leading dimension that is too small, want -4", got)
 	}
@@ -101,7 +101,7 @@ func (r *rig) gelsCase(f squares) {
 	var host [4]byte
 	info := hostmem.Of(&host[0])
 	la, lc := r.list(a, lda*n, batch), r.list(c, ldc*count, batch)
-	r.ok(f.gels(r.h, blas.CUBLAS_OP_N, m, n, count, la, lda, lc, ldc, info, dev.p, batch))
+	r.ok(f.gels(r.h, blas.CUBLAS_OP_N, m, n, count, la, lda, lc, ldc, info, dev.p, batch, f.e))
 	r.sync()
 	x := c.values()
 	for b := range batch {
@@ -132,6 +132,6 @@ func (r *rig) gelsCase(f squares) {
 			}
 		}
 	}
-	r.is(f.gels(r.h, blas.CUBLAS_OP_T, m, n, count, la, lda, lc, ldc, info, dev.p, batch), notSupported)
-	r.is(f.gels(r.h, blas.CUBLAS_OP_N, m, n, -1, la, lda, lc, ldc, info, dev.p, batch), invalidValue)
+	r.is(f.gels(r.h, blas.CUBLAS_OP_T, m, n, count, la, lda, lc, ldc, info, dev.p, batch, f.e), notSupported)
+	r.is(f.gels(r.h, blas.CUBLAS_OP_N, m, n, -1, la, lda, lc, ldc, info, dev.p, batch, f.e), invalidValue)
 }

@@ -12,44 +12,9 @@ import (
 // Rotations are made where their numbers lie: on the host at once, which needs no device and may be done in a capture, or on
 // the device in the stream's order. The arithmetic is f64 in both; kernels/rotate.cu has the same.
 
-// Srotg makes the rotation that turns (a, b) into (r, 0), in f32.
-func (t *Thread) Srotg(h blas.CublasHandle_t, a, b, c, s hostmem.Ptr) error {
-	return t.rotg(h, a, b, c, s, F32)
-}
-
-// Drotg makes the rotation that turns (a, b) into (r, 0), in f64.
-func (t *Thread) Drotg(h blas.CublasHandle_t, a, b, c, s hostmem.Ptr) error {
-	return t.rotg(h, a, b, c, s, F64)
-}
-
-// Crotg makes the rotation that turns (a, b) into (r, 0), in complex f32 with a real c.
-func (t *Thread) Crotg(h blas.CublasHandle_t, a, b, c, s hostmem.Ptr) error {
-	return t.rotg(h, a, b, c, s, C32)
-}
-
-// Zrotg makes the rotation that turns (a, b) into (r, 0), in complex f64 with a real c.
-func (t *Thread) Zrotg(h blas.CublasHandle_t, a, b, c, s hostmem.Ptr) error {
-	return t.rotg(h, a, b, c, s, C64)
-}
-
-// Srotm turns the pairs of x and y by a modified rotation, in f32.
-func (t *Thread) Srotm(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, param hostmem.Ptr) error {
-	return t.rotm(h, n, x, incx, y, incy, param, F32)
-}
-
-// Drotm turns the pairs of x and y by a modified rotation, in f64.
-func (t *Thread) Drotm(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, param hostmem.Ptr) error {
-	return t.rotm(h, n, x, incx, y, incy, param, F64)
-}
-
-// Srotmg makes a modified rotation, in f32.
-func (t *Thread) Srotmg(h blas.CublasHandle_t, d1, d2, x1, y1, param hostmem.Ptr) error {
-	return t.rotmg(h, [5]hostmem.Ptr{d1, d2, x1, y1, param}, F32)
-}
-
-// Drotmg makes a modified rotation, in f64.
-func (t *Thread) Drotmg(h blas.CublasHandle_t, d1, d2, x1, y1, param hostmem.Ptr) error {
-	return t.rotmg(h, [5]hostmem.Ptr{d1, d2, x1, y1, param}, F64)
+// Rotmg makes a modified rotation.
+func (t *Thread) Rotmg(h blas.CublasHandle_t, d1, d2, x1, y1, param hostmem.Ptr, e Elem) error {
+	return t.rotmg(h, [5]hostmem.Ptr{d1, d2, x1, y1, param}, e)
 }
 
 // once launches a kernel of one thread on addresses.
@@ -76,7 +41,8 @@ func storeAt(p hostmem.Ptr, e Elem, v complex128) {
 	copy(hostmem.Bytes(p, uint64(e.Size())), Encode(e, v))
 }
 
-func (t *Thread) rotg(h blas.CublasHandle_t, a, b, c, s hostmem.Ptr, e Elem) error {
+// Rotg makes the rotation that turns (a, b) into (r, 0).
+func (t *Thread) Rotg(h blas.CublasHandle_t, a, b, c, s hostmem.Ptr, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
 		return err
@@ -143,7 +109,8 @@ func givensComplex(a, b complex128) (r complex128, c float64, s complex128) {
 // ones; -2 turns nothing. Its order is that of BLAS's parameters.
 type modified struct{ flag, h11, h21, h12, h22 float64 }
 
-func (t *Thread) rotm(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, param hostmem.Ptr, e Elem) error {
+// Rotm turns the pairs of x and y by a modified rotation.
+func (t *Thread) Rotm(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, param hostmem.Ptr, e Elem) error {
 	j, err := t.job(h)
 	if err != nil || n <= 0 {
 		return err

@@ -15,11 +15,11 @@ func TestRotations(t *testing.T) {
 		th := r.th
 		for _, f := range []struct {
 			e     Elem
-			rotg  func(blas.CublasHandle_t, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr) error
-			rotm  func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr) error
-			rotmg func(blas.CublasHandle_t, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr) error
+			rotg  func(blas.CublasHandle_t, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, Elem) error
+			rotm  func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, Elem) error
+			rotmg func(blas.CublasHandle_t, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, Elem) error
 		}{
-			{F32, th.Srotg, th.Srotm, th.Srotmg}, {F64, th.Drotg, th.Drotm, th.Drotmg}, {C32, th.Crotg, nil, nil}, {C64, th.Zrotg, nil, nil},
+			{F32, th.Rotg, th.Rotm, th.Rotmg}, {F64, th.Rotg, th.Rotm, th.Rotmg}, {C32, th.Rotg, nil, nil}, {C64, th.Rotg, nil, nil},
 		} {
 			for _, device := range []bool{false, true} {
 				r.mode(device)
@@ -29,11 +29,11 @@ func TestRotations(t *testing.T) {
 					r.rotmgCases(f.e, f.rotmg, device)
 				}
 			}
-			r.is(f.rotg(99, 0, 0, 0, 0), notInitialized)
-			r.is(f.rotg(r.h, 0, 0, 0, 0), invalidValue)
+			r.is(f.rotg(99, 0, 0, 0, 0, f.e), notInitialized)
+			r.is(f.rotg(r.h, 0, 0, 0, 0, f.e), invalidValue)
 		}
-		r.is(th.Srotm(r.h, 3, 0, 1, 0, 1, 0), invalidValue)
-		r.is(th.Srotmg(r.h, 0, 0, 0, 0, 0), invalidValue)
+		r.is(th.Rotm(r.h, 3, 0, 1, 0, 1, 0, F32), invalidValue)
+		r.is(th.Rotmg(r.h, 0, 0, 0, 0, 0, F32), invalidValue)
 	})
 }
 
@@ -52,7 +52,7 @@ func (r *rig) numbers(e Elem, device bool, vs ...complex128) array {
 }
 
 // rotgCases: c² + |s|² = 1 and the matrix turns (a, b) into (r, 0), for numbers of every size.
-func (r *rig) rotgCases(e Elem, call func(blas.CublasHandle_t, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr) error, device bool) {
+func (r *rig) rotgCases(e Elem, call func(blas.CublasHandle_t, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, Elem) error, device bool) {
 	big, tiny := 1e37, 1e-37
 	if e.real() == F64 {
 		big, tiny = 1e307, 1e-300
@@ -68,7 +68,7 @@ func (r *rig) rotgCases(e Elem, call func(blas.CublasHandle_t, hostmem.Ptr, host
 	for _, c := range cases {
 		pa, pb := r.numbers(e, device, c[0]), r.numbers(e, device, c[1])
 		pc, ps := r.numbers(e.real(), device, cmplx.NaN()), r.numbers(e, device, cmplx.NaN())
-		r.ok(call(r.h, pa.p, pb.p, pc.p, ps.p))
+		r.ok(call(r.h, pa.p, pb.p, pc.p, ps.p, e))
 		r.sync()
 		scale := complex(max(cmplx.Abs(c[0])/2, cmplx.Abs(c[1])/2, math.SmallestNonzeroFloat64), 0)
 		a, b := Decode(e, Encode(e, c[0]))/scale, Decode(e, Encode(e, c[1]))/scale
@@ -103,7 +103,7 @@ func (r *rig) rotgCases(e Elem, call func(blas.CublasHandle_t, hostmem.Ptr, host
 	}
 }
 
-func (r *rig) rotmCases(e Elem, call func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr) error, device bool) {
+func (r *rig) rotmCases(e Elem, call func(blas.CublasHandle_t, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, Elem) error, device bool) {
 	h := []complex128{r.number(e), r.number(e), r.number(e), r.number(e)} // h11 h21 h12 h22
 	for _, c := range []struct {
 		flag               complex128
@@ -118,7 +118,7 @@ func (r *rig) rotmCases(e Elem, call func(blas.CublasHandle_t, int64, hostmem.Pt
 			wx[vx.at(i)], wy[vy.at(i)] = c.h11*a+c.h12*b, c.h21*a+c.h22*b
 		}
 		p := r.numbers(e, device, append([]complex128{c.flag}, h...)...)
-		r.ok(call(r.h, n, x.p, vx.inc, y.p, vy.inc, p.p))
+		r.ok(call(r.h, n, x.p, vx.inc, y.p, vy.inc, p.p, e))
 		r.sync()
 		r.near("rotm x", x, wx, ones(x.n), e, 4)
 		r.near("rotm y", y, wy, ones(y.n), e, 4)
@@ -126,7 +126,7 @@ func (r *rig) rotmCases(e Elem, call func(blas.CublasHandle_t, int64, hostmem.Pt
 }
 
 // rotmgCases: the rotation, whatever its flag leaves out, turns (x1, y1) with its weights into (x1', 0) with the new ones.
-func (r *rig) rotmgCases(e Elem, call func(blas.CublasHandle_t, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr) error, device bool) {
+func (r *rig) rotmgCases(e Elem, call func(blas.CublasHandle_t, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, Elem) error, device bool) {
 	inf := math.Inf(1)
 	cases := [][4]float64{{1, 1, 3, 4}, {1, 1, 4, 3}, {2, 3, 1, 5}, {1e-12, 2, 1, 3}, {1e12, 1e-12, 1, 1}, {1e-12, 1e12, 1, 1e-3}, {4, 1e9, -2, 1}, {1, 0, 2, 3}, {1, 1, 2, 0},
 		{-1, 1, 2, 3}, {1, -9, 1, 1}, {inf, 1, 1, 1}, {1, inf, 1, 1}, {math.NaN(), 1, 1, 1}, {0, 1, 2, 3}, {3, -1, 4, 1}}
@@ -137,7 +137,7 @@ func (r *rig) rotmgCases(e Elem, call func(blas.CublasHandle_t, hostmem.Ptr, hos
 			c[i] = real(p[i].get(0))
 		}
 		param := r.numbers(e, device, 77, 77, 77, 77, 77)
-		r.ok(call(r.h, p[0].p, p[1].p, p[2].p, p[3].p, param.p))
+		r.ok(call(r.h, p[0].p, p[1].p, p[2].p, p[3].p, param.p, e))
 		r.sync()
 		v := param.values()
 		flag, h11, h21, h12, h22 := real(v[0]), real(v[1]), real(v[2]), real(v[3]), real(v[4])

@@ -53,8 +53,8 @@ func (j *job) rows(name string, n int64, e Elem, q *shim.Params) error {
 	return storedKernels.Launch(j.d, j.stream, name+e.String(), [3]uint32{uint32((n + 31) / 32), 1, 1}, [3]uint32{32, 1, 1}, q)
 }
 
-// gbmv is y = alpha op(A) x + beta y with below diagonals of A stored under the main one and above over it.
-func (t *Thread) gbmv(h blas.CublasHandle_t, op Op, m, n, below, above int64, alpha, a hostmem.Ptr, lda int64, x hostmem.Ptr, incx int64, beta, y hostmem.Ptr, incy int64, e Elem) error {
+// Gbmv is y = alpha op(A) x + beta y with below diagonals of A stored under the main one and above over it.
+func (t *Thread) Gbmv(h blas.CublasHandle_t, op Op, m, n, below, above int64, alpha, a hostmem.Ptr, lda int64, x hostmem.Ptr, incx int64, beta, y hostmem.Ptr, incy int64, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
 		return err

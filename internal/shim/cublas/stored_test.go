@@ -13,22 +13,22 @@ import (
 // parts are the functions of one type on bands and packed triangles; sbmv, spmv, spr and spr2 are the Hermitian ones where the type is complex.
 type parts struct {
 	e          Elem
-	gbmv       func(blas.CublasHandle_t, Op, int64, int64, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	sbmv       func(blas.CublasHandle_t, Fill, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	spmv       func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	tbmv, tbsv func(blas.CublasHandle_t, Fill, Op, Diag, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, int64) error
-	tpmv, tpsv func(blas.CublasHandle_t, Fill, Op, Diag, int64, hostmem.Ptr, hostmem.Ptr, int64) error
-	spr        func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr) error
-	spr2       func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr) error
+	gbmv       func(blas.CublasHandle_t, Op, int64, int64, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	sbmv       func(blas.CublasHandle_t, Fill, int64, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	spmv       func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	tbmv, tbsv func(blas.CublasHandle_t, Fill, Op, Diag, int64, int64, hostmem.Ptr, int64, hostmem.Ptr, int64, Elem) error
+	tpmv, tpsv func(blas.CublasHandle_t, Fill, Op, Diag, int64, hostmem.Ptr, hostmem.Ptr, int64, Elem) error
+	spr        func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, Elem) error
+	spr2       func(blas.CublasHandle_t, Fill, int64, hostmem.Ptr, hostmem.Ptr, int64, hostmem.Ptr, int64, hostmem.Ptr, Elem) error
 }
 
 func (r *rig) parts() []parts {
 	t := r.th
 	return []parts{
-		{F32, t.Sgbmv, t.Ssbmv, t.Sspmv, t.Stbmv, t.Stbsv, t.Stpmv, t.Stpsv, t.Sspr, t.Sspr2},
-		{F64, t.Dgbmv, t.Dsbmv, t.Dspmv, t.Dtbmv, t.Dtbsv, t.Dtpmv, t.Dtpsv, t.Dspr, t.Dspr2},
-		{C32, t.Cgbmv, t.Chbmv, t.Chpmv, t.Ctbmv, t.Ctbsv, t.Ctpmv, t.Ctpsv, t.Chpr, t.Chpr2},
-		{C64, t.Zgbmv, t.Zhbmv, t.Zhpmv, t.Ztbmv, t.Ztbsv, t.Ztpmv, t.Ztpsv, t.Zhpr, t.Zhpr2},
+		{F32, t.Gbmv, t.Sbmv, t.Spmv, t.Tbmv, t.Tbsv, t.Tpmv, t.Tpsv, t.Spr, t.Spr2},
+		{F64, t.Gbmv, t.Sbmv, t.Spmv, t.Tbmv, t.Tbsv, t.Tpmv, t.Tpsv, t.Spr, t.Spr2},
+		{C32, t.Gbmv, t.Hbmv, t.Hpmv, t.Tbmv, t.Tbsv, t.Tpmv, t.Tpsv, t.Hpr, t.Hpr2},
+		{C64, t.Gbmv, t.Hbmv, t.Hpmv, t.Tbmv, t.Tbsv, t.Tpmv, t.Tpsv, t.Hpr, t.Hpr2},
 	}
 }
 
@@ -155,7 +155,7 @@ func (r *rig) gbmvCase(f parts) {
 	}
 	device := r.coin()
 	r.mode(device)
-	r.ok(f.gbmv(r.h, op, m, n, below, above, r.scalar(f.e, alpha, device), a.p, lda, x.p, vx.inc, r.scalar(f.e, beta, device), y.p, vy.inc))
+	r.ok(f.gbmv(r.h, op, m, n, below, above, r.scalar(f.e, alpha, device), a.p, lda, x.p, vx.inc, r.scalar(f.e, beta, device), y.p, vy.inc, f.e))
 	r.sync()
 	r.near(fmt.Sprintf("%v gbmv op %d m %d n %d band %d %d alpha %v beta %v x %v y %v", f.e, op, m, n, below, above, alpha, beta, vx, vy), y, want, size, f.e, int(lx))
 }
@@ -188,9 +188,9 @@ func (r *rig) halfmvCase(f parts) {
 	r.mode(device)
 	pa, pb := r.scalar(f.e, alpha, device), r.scalar(f.e, beta, device)
 	if l.packed {
-		r.ok(f.spmv(r.h, l.fill, n, pa, a.p, x.p, vx.inc, pb, y.p, vy.inc))
+		r.ok(f.spmv(r.h, l.fill, n, pa, a.p, x.p, vx.inc, pb, y.p, vy.inc, f.e))
 	} else {
-		r.ok(f.sbmv(r.h, l.fill, n, l.k, pa, a.p, l.ld, x.p, vx.inc, pb, y.p, vy.inc))
+		r.ok(f.sbmv(r.h, l.fill, n, l.k, pa, a.p, l.ld, x.p, vx.inc, pb, y.p, vy.inc, f.e))
 	}
 	r.sync()
 	r.near(fmt.Sprintf("%v halfmv %+v alpha %v beta %v x %v y %v", f.e, l, alpha, beta, vx, vy), y, want, size, f.e, int(n))
@@ -214,12 +214,12 @@ func (r *rig) triCase(f parts) {
 		}
 		whole[i+j*n] = a.get(at)
 	})
-	multiply, solve := func(x array) error { return f.tbmv(r.h, l.fill, op, diag, n, l.k, a.p, l.ld, x.p, incx) }, func(x array) error {
-		return f.tbsv(r.h, l.fill, op, diag, n, l.k, a.p, l.ld, x.p, incx)
+	multiply, solve := func(x array) error { return f.tbmv(r.h, l.fill, op, diag, n, l.k, a.p, l.ld, x.p, incx, f.e) }, func(x array) error {
+		return f.tbsv(r.h, l.fill, op, diag, n, l.k, a.p, l.ld, x.p, incx, f.e)
 	}
 	if l.packed {
-		multiply, solve = func(x array) error { return f.tpmv(r.h, l.fill, op, diag, n, a.p, x.p, incx) }, func(x array) error {
-			return f.tpsv(r.h, l.fill, op, diag, n, a.p, x.p, incx)
+		multiply, solve = func(x array) error { return f.tpmv(r.h, l.fill, op, diag, n, a.p, x.p, incx, f.e) }, func(x array) error {
+			return f.tpsv(r.h, l.fill, op, diag, n, a.p, x.p, incx, f.e)
 		}
 	}
 	what := fmt.Sprintf("%v %+v op %d diag %d inc %d", f.e, l, op, diag, incx)
@@ -278,16 +278,16 @@ func (r *rig) halfrankCase(f parts) {
 	r.mode(device)
 	s := r.scalar(scalar, alpha, device)
 	if two {
-		r.ok(f.spr2(r.h, l.fill, n, s, x.p, vx.inc, y.p, vy.inc, a.p))
+		r.ok(f.spr2(r.h, l.fill, n, s, x.p, vx.inc, y.p, vy.inc, a.p, f.e))
 	} else {
-		r.ok(f.spr(r.h, l.fill, n, s, x.p, vx.inc, a.p))
+		r.ok(f.spr(r.h, l.fill, n, s, x.p, vx.inc, a.p, f.e))
 	}
 	r.sync()
 	r.near(fmt.Sprintf("%v halfrank %+v two %v", f.e, l, two), a, want, size, f.e, 4)
 
 	before := a.values() // with alpha 0 nothing of x is read and nothing written
 	bad, zero := r.nan(f.e, x.n), r.scalar(scalar, 0, device)
-	r.ok(f.spr(r.h, l.fill, n, zero, bad.p, vx.inc, a.p))
+	r.ok(f.spr(r.h, l.fill, n, zero, bad.p, vx.inc, a.p, f.e))
 	r.sync()
 	r.near("halfrank with alpha 0", a, before, make([]float64, a.n), f.e, 0)
 }
@@ -302,34 +302,34 @@ func (r *rig) storedErrors(f parts) {
 		err  error
 		want Status
 	}{
-		{f.gbmv(r.h, 3, 5, 5, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, -1, 5, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, 5, -1, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, 5, 5, -1, 1, one, a.p, 3, x.p, 1, one, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, 5, 5, 1, -1, one, a.p, 3, x.p, 1, one, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, 5, 5, 1, 1, one, a.p, 2, x.p, 1, one, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, 5, 5, 1, 1, one, a.p, 3, x.p, 0, one, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, 5, 5, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 0), invalidValue},
-		{f.gbmv(r.h, N, 5, 5, 1, 1, 0, a.p, 3, x.p, 1, one, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, 5, 5, 1, 1, one, a.p, 3, x.p, 1, 0, x.p, 1), invalidValue},
-		{f.gbmv(r.h, N, 5, 5, huge, huge, one, a.p, 2*huge, x.p, 1, one, x.p, 1), notSupported},
-		{f.gbmv(99, 9, -5, 5, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 1), notInitialized},
-		{f.sbmv(r.h, 2, 5, 1, one, a.p, 2, x.p, 1, one, x.p, 1), invalidValue},
-		{f.sbmv(r.h, L, 5, 1, one, a.p, 1, x.p, 1, one, x.p, 1), invalidValue},
-		{f.sbmv(r.h, L, 5, -1, one, a.p, 1, x.p, 1, one, x.p, 1), invalidValue},
-		{f.spmv(r.h, L, -1, one, a.p, x.p, 1, one, x.p, 1), invalidValue},
-		{f.spmv(r.h, L, 5, one, a.p, x.p, 0, one, x.p, 1), invalidValue},
-		{f.spmv(r.h, L, huge, one, a.p, x.p, 1, one, x.p, 1), notSupported},
-		{f.tbmv(r.h, L, 4, D, 5, 1, a.p, 2, x.p, 1), invalidValue},
-		{f.tbmv(r.h, L, N, 2, 5, 1, a.p, 2, x.p, 1), invalidValue},
-		{f.tbsv(r.h, L, N, D, 5, 1, a.p, 1, x.p, 1), invalidValue},
-		{f.tpmv(r.h, 2, N, D, 5, a.p, x.p, 1), invalidValue},
-		{f.tpsv(r.h, L, N, D, 5, a.p, x.p, 0), invalidValue},
-		{f.tpsv(99, L, N, D, 5, a.p, x.p, 0), notInitialized},
-		{f.spr(r.h, 2, 5, one, x.p, 1, a.p), invalidValue},
-		{f.spr(r.h, L, 5, one, x.p, 0, a.p), invalidValue},
-		{f.spr2(r.h, L, 5, one, x.p, 1, x.p, 0, a.p), invalidValue},
-		{f.spr2(r.h, L, 5, 0, x.p, 1, x.p, 1, a.p), invalidValue},
+		{f.gbmv(r.h, 3, 5, 5, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, -1, 5, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, -1, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, 5, -1, 1, one, a.p, 3, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, 5, 1, -1, one, a.p, 3, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, 5, 1, 1, one, a.p, 2, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, 5, 1, 1, one, a.p, 3, x.p, 0, one, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, 5, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 0, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, 5, 1, 1, 0, a.p, 3, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, 5, 1, 1, one, a.p, 3, x.p, 1, 0, x.p, 1, f.e), invalidValue},
+		{f.gbmv(r.h, N, 5, 5, huge, huge, one, a.p, 2*huge, x.p, 1, one, x.p, 1, f.e), notSupported},
+		{f.gbmv(99, 9, -5, 5, 1, 1, one, a.p, 3, x.p, 1, one, x.p, 1, f.e), notInitialized},
+		{f.sbmv(r.h, 2, 5, 1, one, a.p, 2, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.sbmv(r.h, L, 5, 1, one, a.p, 1, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.sbmv(r.h, L, 5, -1, one, a.p, 1, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.spmv(r.h, L, -1, one, a.p, x.p, 1, one, x.p, 1, f.e), invalidValue},
+		{f.spmv(r.h, L, 5, one, a.p, x.p, 0, one, x.p, 1, f.e), invalidValue},
+		{f.spmv(r.h, L, huge, one, a.p, x.p, 1, one, x.p, 1, f.e), notSupported},
+		{f.tbmv(r.h, L, 4, D, 5, 1, a.p, 2, x.p, 1, f.e), invalidValue},
+		{f.tbmv(r.h, L, N, 2, 5, 1, a.p, 2, x.p, 1, f.e), invalidValue},
+		{f.tbsv(r.h, L, N, D, 5, 1, a.p, 1, x.p, 1, f.e), invalidValue},
+		{f.tpmv(r.h, 2, N, D, 5, a.p, x.p, 1, f.e), invalidValue},
+		{f.tpsv(r.h, L, N, D, 5, a.p, x.p, 0, f.e), invalidValue},
+		{f.tpsv(99, L, N, D, 5, a.p, x.p, 0, f.e), notInitialized},
+		{f.spr(r.h, 2, 5, one, x.p, 1, a.p, f.e), invalidValue},
+		{f.spr(r.h, L, 5, one, x.p, 0, a.p, f.e), invalidValue},
+		{f.spr2(r.h, L, 5, one, x.p, 1, x.p, 0, a.p, f.e), invalidValue},
+		{f.spr2(r.h, L, 5, 0, x.p, 1, x.p, 1, a.p, f.e), invalidValue},
 	} {
 		if c.err == nil || StatusOf(c.err) != c.want {
 			r.t.Errorf("%v: call %d: %v, want %v", f.e, i, c.err, c.want)

@@ -87,8 +87,8 @@ func (t *Thread) line1(h blas.CublasHandle_t, fill Fill, op Op, diag Diag, n, ld
 	return j, View{Base: v.base, LD: v.inc}, nil
 }
 
-// trmv is x = op(A) x.
-func (t *Thread) trmv(h blas.CublasHandle_t, fill Fill, op Op, diag Diag, n int64, a hostmem.Ptr, lda int64, x hostmem.Ptr, incx int64, e Elem) error {
+// Trmv is x = op(A) x with A triangular.
+func (t *Thread) Trmv(h blas.CublasHandle_t, fill Fill, op Op, diag Diag, n int64, a hostmem.Ptr, lda int64, x hostmem.Ptr, incx int64, e Elem) error {
 	j, row, err := t.line1(h, fill, op, diag, n, lda, x, incx, e)
 	if err != nil || n == 0 {
 		return err
@@ -98,8 +98,8 @@ func (t *Thread) trmv(h blas.CublasHandle_t, fill Fill, op Op, diag Diag, n int6
 	return p.Run(j.d, j.stream, &j.x.space)
 }
 
-// trsv solves op(A) x = b in place.
-func (t *Thread) trsv(h blas.CublasHandle_t, fill Fill, op Op, diag Diag, n int64, a hostmem.Ptr, lda int64, x hostmem.Ptr, incx int64, e Elem) error {
+// Trsv solves op(A) x = b in place with A triangular.
+func (t *Thread) Trsv(h blas.CublasHandle_t, fill Fill, op Op, diag Diag, n int64, a hostmem.Ptr, lda int64, x hostmem.Ptr, incx int64, e Elem) error {
 	j, row, err := t.line1(h, fill, op, diag, n, lda, x, incx, e)
 	if err != nil || n == 0 {
 		return err

@@ -104,8 +104,8 @@ func (t *Thread) pair(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr
 	return j.each(what+"_"+e.String(), n, q.U64(uint64(n)))
 }
 
-// rot: s has the vectors' type, or is real beside complex vectors; c is always real.
-func (t *Thread) rot(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, c, s hostmem.Ptr, e, ofS Elem) error {
+// Rot turns the pairs of x and y: s has the vectors' type, or is real beside complex vectors, as factor says; c is always real.
+func (t *Thread) Rot(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, c, s hostmem.Ptr, e, ofS Elem) error {
 	j, err := t.job(h)
 	if err != nil || n <= 0 {
 		return err

@@ -156,7 +156,7 @@ func (t *Thread) RotEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.Cuda
 	if !ok || (cs != e && cs != e.real()) || !executes(e, execution) {
 		return notSupported
 	}
-	return t.rot(h, n, x, incx, y, incy, c, s, e, cs)
+	return t.Rot(h, n, x, incx, y, incy, c, s, e, cs)
 }
 
 // RotgEx is rotg with the types as arguments. There is no rotg of half types.
@@ -168,7 +168,7 @@ func (t *Thread) RotgEx(h blas.CublasHandle_t, a, b hostmem.Ptr, abt rt.CudaData
 	if cs, ok := ElemOf(cst); !ok || cs != e || e == F16 || e == BF16 || !executes(e, execution) {
 		return notSupported
 	}
-	return t.rotg(h, a, b, c, s, e)
+	return t.Rotg(h, a, b, c, s, e)
 }
 
 // RotmEx is rotm with the types as arguments.
@@ -180,7 +180,7 @@ func (t *Thread) RotmEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.Cud
 	if e.real() != e || !executes(e, execution) {
 		return notSupported
 	}
-	return t.rotm(h, n, x, incx, y, incy, param, e)
+	return t.Rotm(h, n, x, incx, y, incy, param, e)
 }
 
 // RotmgEx is rotmg with the types as arguments, which must be one.

@@ -99,12 +99,10 @@ func scalar(e cublas.Elem, v complex128) hostmem.Ptr {
 	return hostmem.Of(&b[0])
 }
 
-type gemm func(h blas.CublasHandle_t, ta, tb cublas.Op, m, n, k int64, alpha, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, beta, c hostmem.Ptr, ldc int64) error
-
 // products are all types and operations against the reference: small whole numbers, so that every sum is exact.
 func products(t *testing.T, th *cublas.Thread, h blas.CublasHandle_t) {
 	const m, n, k, lda, ldb, ldc = 5, 4, 6, 8, 7, 9
-	for e, f := range map[cublas.Elem]gemm{cublas.F32: th.Sgemm, cublas.F64: th.Dgemm, cublas.C32: th.Cgemm, cublas.C64: th.Zgemm} {
+	for _, e := range []cublas.Elem{cublas.F32, cublas.F64, cublas.C32, cublas.C64} {
 		for op := range cublas.Op(9) {
 			ta, tb := op%3, op/3
 			va, vb, vc := values(lda*8, 1, e), values(ldb*8, 2, e), values(ldc*n, 3, e)
@@ -117,7 +115,7 @@ func products(t *testing.T, th *cublas.Thread, h blas.CublasHandle_t) {
 				}
 			}
 			a, b, c := device(t, th, e, va), device(t, th, e, vb), device(t, th, e, vc)
-			if err := f(h, ta, tb, m, n, k, scalar(e, alpha), a, lda, b, ldb, scalar(e, beta), c, ldc); err != nil {
+			if err := th.Gemm(h, ta, tb, m, n, k, scalar(e, alpha), a, lda, b, ldb, scalar(e, beta), c, ldc, e); err != nil {
 				t.Fatal(err)
 			}
 			if err := (*driver.Thread)(th).CtxSynchronize(); err != nil {
@@ -173,7 +171,7 @@ func TestMissing(t *testing.T) {
 	th, h := open(t, New(Config{Library: "/nowhere/libopenblas.so"}))
 	e := cublas.F32
 	c := device(t, th, e, values(1, 0, e))
-	if err := th.Sgemm(h, 0, 0, 1, 1, 1, scalar(e, 2), device(t, th, e, []complex128{3}), 1, device(t, th, e, []complex128{5}), 1, scalar(e, 0), c, 1); err != nil {
+	if err := th.Gemm(h, 0, 0, 1, 1, 1, scalar(e, 2), device(t, th, e, []complex128{3}), 1, device(t, th, e, []complex128{5}), 1, scalar(e, 0), c, 1, e); err != nil {
 		t.Fatal(err)
 	}
 	if err := (*driver.Thread)(th).CtxSynchronize(); err != nil {
@@ -231,14 +229,14 @@ func TestLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check(th.Sgemm(h, 0, 0, 8, 8, 8, one, a, 8, b, 8, zero, c, 8))
+	check(th.Gemm(h, 0, 0, 8, 8, 8, one, a, 8, b, 8, zero, c, 8, cublas.F32))
 	check(d.CtxSynchronize())
 	if calls() != 1 {
 		t.Fatal("a whole product did not reach the library")
 	}
 	check(th.SetStream(h, rt.CudaStream_t(stream)))
 	check(d.StreamBeginCapture(stream, cu.CU_STREAM_CAPTURE_MODE_RELAXED))
-	check(th.Sgemm(h, 0, 0, 8, 8, 8, one, a, 8, b, 8, zero, c, 8))
+	check(th.Gemm(h, 0, 0, 8, 8, 8, one, a, 8, b, 8, zero, c, 8, cublas.F32))
 	var g cu.CUgraph
 	check(d.StreamEndCapture(stream, hostmem.Of(&g)))
 	check(d.GraphDestroy(g))
@@ -248,7 +246,7 @@ func TestLeft(t *testing.T) {
 	}
 	// the last column of B ends beyond its memory
 	t.Cleanup(func() { check(d.DevicePrimaryCtxReset(0)) }) // before the handle and the memory go, which it takes along
-	err = th.Sgemm(h, 0, 0, 8, 8, 8, one, a, 8, b, math.MaxInt32, zero, c, 8)
+	err = th.Gemm(h, 0, 0, 8, 8, 8, one, a, 8, b, math.MaxInt32, zero, c, 8, cublas.F32)
 	if e := d.CtxSynchronize(); err == nil && e == nil {
 		t.Error("an operand beyond its memory was no error")
 	}
