@@ -2,7 +2,6 @@ package driver
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/binary"
 	"syscall"
 
@@ -35,7 +34,7 @@ func stamp(length uint64, token ipcToken) []byte {
 // seal makes a file in memory of so many bytes one that a handle may name.
 func seal(fd int, length uint64) (ipcToken, error) {
 	var token ipcToken
-	if _, err := rand.Read(token[:]); err != nil {
+	if n, err := unix.Getrandom(token[:], 0); err != nil || n != len(token) {
 		return token, errUnknown
 	}
 	if err := syscall.Ftruncate(fd, int64(length+stampPage)); err != nil {

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"kudzu/internal/zstd"
 )
 
 // lz4Ratio is the most an LZ4 block can grow: each further byte of a match length stands for 255 bytes of output.
@@ -60,13 +61,11 @@ func unzstd(src []byte, size uint64) ([]byte, error) {
 	if size > MaxText {
 		return nil, bad("zstd frame declared as %d bytes", size)
 	}
-	// A frame may ask for a larger window than its content, so the output is bounded by the buffer and not by the window.
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxText), zstd.WithDecodeAllCapLimit(size != 0))
-	if err != nil {
-		return nil, bad("zstd: %v", err)
+	limit, buffer := uint64(MaxText), []byte(nil)
+	if size != 0 {
+		limit, buffer = size, make([]byte, 0, size+zstd.Slack)
 	}
-	defer d.Close()
-	out, err := d.DecodeAll(src, make([]byte, 0, size))
+	out, err := zstd.Decode(src, buffer, limit)
 	if err != nil {
 		return nil, bad("zstd frame of %d bytes: %v", len(src), err)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -59,12 +58,7 @@ func Write(parts []Part) ([]byte, error) {
 
 func compress(data []byte, flags uint64) ([]byte, error) {
 	if flags&FlagZstd != 0 {
-		w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		defer w.Close()
-		return w.EncodeAll(data, nil), nil
+		return zstdFrame(data), nil
 	}
 	out := make([]byte, lz4.CompressBlockBound(len(data)))
 	n, err := lz4.CompressBlock(data, out, nil)
@@ -72,6 +66,25 @@ func compress(data []byte, flags uint64) ([]byte, error) {
 		return nil, fmt.Errorf("LZ4: %d bytes do not shrink", len(data))
 	}
 	return out[:n], err
+}
+
+// zstdFrame is a frame of blocks that are stored as they are.
+func zstdFrame(data []byte) []byte {
+	const largest = 128 << 10
+	out := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x80, 0x38} // a window of 128 KiB, and the size in four bytes
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(data)))
+	for {
+		n := min(len(data), largest)
+		head := uint32(n) << 3
+		if n == len(data) {
+			head |= 1 // the last
+		}
+		out = append(out, byte(head), byte(head>>8), byte(head>>16))
+		out = append(out, data[:n]...)
+		if data = data[n:]; len(data) == 0 {
+			return out
+		}
+	}
 }
 
 // WriteWrapper makes a version 1 wrapper around a container at the address data.

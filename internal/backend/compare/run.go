@@ -1,10 +1,11 @@
 package compare
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
+
+	"lukechampine.com/blake3"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/logx"
@@ -141,7 +142,7 @@ func (k *kernel) slice() string {
 			logx.Debugf("kernel %s: %v", k.Name(), err)
 			text = k.p.m.Text
 		}
-		sum := sha256.Sum256([]byte(text))
+		sum := blake3.Sum256([]byte(text))
 		k.text, k.hash = text, fmt.Sprintf("%x", sum[:8])
 	}
 	return k.text

@@ -1,12 +1,13 @@
 package cpu
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+
+	"lukechampine.com/blake3"
 
 	"kudzu/internal/backend"
 )
@@ -73,7 +74,7 @@ func uuid(i int) [16]byte {
 	if id == "" {
 		id, _ = os.Hostname() // a container without an id: better than one id for all
 	}
-	h := sha256.Sum256(fmt.Appendf(nil, "kudzu cpu device %d of %s", i, id))
+	h := blake3.Sum256(fmt.Appendf(nil, "kudzu cpu device %d of %s", i, id))
 	var u [16]byte
 	copy(u[:], h[:])
 	u[6] = u[6]&0x0f | 0x80 // version 8: made by a rule of one's own
