@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,7 +32,7 @@ var errTimeout = errors.New("timeout")
 
 // startChild starts a worker and waits until it is ready. The error is
 // *compile.NoCompiler if it never will be, *stillborn if it died.
-func startChild(command []string) (*child, error) {
+func startChild(command []string, confined bool) (*child, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -44,7 +46,9 @@ func startChild(command []string) (*child, error) {
 	c := &child{cmd: exec.Command(command[0], command[1:]...), in: inW, out: outR, printed: &tail{}}
 	c.cmd.ExtraFiles = []*os.File{inR, outW} // 3 and 4
 	c.cmd.Stdout, c.cmd.Stderr = c.printed, c.printed
-	err = c.cmd.Start()
+	if err = c.start(confined); err == nil {
+		preferred(strconv.Itoa(c.cmd.Process.Pid))
+	}
 	inR.Close()
 	outW.Close()
 	if err != nil {
@@ -63,6 +67,20 @@ func startChild(command []string) (*child, error) {
 		return nil, &stillborn{&compile.NoCompiler{Why: strings.TrimSuffix(fmt.Sprintf("the worker ended with %s: %s", death.Signal, death.Detail), ": ")}}
 	}
 	return c, nil
+}
+
+// start starts the process: by a thread of its own that gives up what a worker is not to have, and ends.
+func (c *child) start(confined bool) error {
+	if !confined {
+		return c.cmd.Start()
+	}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		confineThread()
+		started <- c.cmd.Start()
+	}()
+	return <-started
 }
 
 // stillborn is a worker that died before it was ready. Another may live: the first may have been killed from outside.

@@ -38,10 +38,11 @@ func Main(args []string) int {
 		}
 		return p.Run, compile.Hello{LLVM: p.LLVM()}
 	}
-	return mainWith(args, open)
+	return mainWith(args, true, open)
 }
 
-func mainWith(args []string, open func() (compiler, compile.Hello)) int {
+// mainWith is Main with another compiler; confined workers may do nothing but compile.
+func mainWith(args []string, confined bool, open func() (compiler, compile.Hello)) int {
 	switch {
 	case len(args) == 0:
 		self, err := os.Executable()
@@ -51,13 +52,19 @@ func mainWith(args []string, open func() (compiler, compile.Hello)) int {
 		}
 		leaveDirectory()
 		command := append([]string{self}, os.Args[1:len(os.Args)-len(args)]...)
-		return newSupervisor(append(command, "worker"), os.Stdout).run(os.Stdin)
+		s := newSupervisor(append(command, "worker"), os.Stdout)
+		s.confined = confined
+		return s.run(os.Stdin)
 	case len(args) == 1 && args[0] == "worker":
-		// The kernel's choice when memory is short is to be us, not the program we work for.
-		_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o600) // only advice
 		limitMemory()
 		debug.SetGCPercent(400) // short work on small data: fewer collections
-		return serve(os.NewFile(workerIn, "requests"), os.NewFile(workerOut, "answers"), open)
+		return serve(os.NewFile(workerIn, "requests"), os.NewFile(workerOut, "answers"), func() (compiler, compile.Hello) {
+			run, hello := open()
+			if confined {
+				confineProcess() // no text has been looked at yet
+			}
+			return run, hello
+		})
 	default:
 		fmt.Fprintln(os.Stderr, "kudzu compiler: started by libkudzu.so, not by hand; to compile a file use kudzu compile")
 		return 2

@@ -23,10 +23,11 @@ const (
 
 // supervisor hands requests to workers and their answers back.
 type supervisor struct {
-	command []string
-	slots   chan struct{} // a token for each compilation at a time
-	quick   chan struct{} // and for each question about a text: a program waits for these, not for the compilations it has begun
-	quit    chan int      // exit status, when we are done
+	command  []string
+	confined bool
+	slots    chan struct{} // a token for each compilation at a time
+	quick    chan struct{} // and for each question about a text: a program waits for these, not for the compilations it has begun
+	quit     chan int      // exit status, when we are done
 
 	workerIdle, idleLimit time.Duration
 
@@ -119,7 +120,7 @@ func (s *supervisor) warm() {
 	s.first = ch
 	s.mu.Unlock()
 	go func() {
-		c, err := startChild(s.command)
+		c, err := startChild(s.command, s.confined)
 		ch <- started{c, err}
 	}()
 }
@@ -176,11 +177,11 @@ func (s *supervisor) take() (*child, error) {
 	if ch != nil {
 		w = <-ch
 	} else {
-		w.c, w.err = startChild(s.command)
+		w.c, w.err = startChild(s.command, s.confined)
 	}
 	var died *stillborn
 	if errors.As(w.err, &died) {
-		w.c, w.err = startChild(s.command)
+		w.c, w.err = startChild(s.command, s.confined)
 	}
 	if w.err != nil {
 		s.release()

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "compiler":
-			os.Exit(mainWith(os.Args[2:], openDouble))
+			os.Exit(mainWith(os.Args[2:], confinedTo(os.Args[2:]), openDouble))
 		case "host":
 			os.Exit(host())
 		}
@@ -97,6 +97,8 @@ func misbehave(kernel string) {
 		}
 	case "panic":
 		panic("BUG: on purpose")
+	case "escape":
+		panic(escapes())
 	case "exit":
 		fmt.Fprintln(os.Stderr, "LLVM ERROR: Cannot select: t7")
 		os.Exit(1)
