@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 
 int __real_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 int __wrap_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
@@ -16,6 +17,7 @@ int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 typedef void handler(int sig, siginfo_t *info, void *context);
 
 static handler *gos[65];          // Go's own handlers, by signal; entered through enter
+static struct sigaction hosts[65]; // what was there before Go's
 static struct sigaction theirs;   // SIGURG: Go preempts with it, and so may a Go host
 
 static __thread char leaving __attribute__((tls_model("initial-exec"))); // this thread is in its last moments
@@ -46,10 +48,43 @@ static void on_stack(uintptr_t top, handler *fn, int sig, siginfo_t *info, void 
 #endif
 }
 
-// enter is what the kernel calls for Go's signals. Go ends the process if a signal finds a thread in Go code with no alternate
+// The image in memory, as the linker knows it.
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), etext[] __attribute__((visibility("hidden")));
+
+// ours reports a fault that our code, Go's or C's, ran into: the handler of the Go runtime knows what to do with it.
+static int ours(const siginfo_t *info, const ucontext_t *uc) {
+#if defined(__x86_64__)
+	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	uintptr_t pc = uc->uc_mcontext.pc;
+#endif
+	return info->si_code > 0 && pc >= (uintptr_t)__ehdr_start && pc < (uintptr_t)etext;
+}
+
+// give_back does with a signal what would have been done without us. Go would print where its goroutines are and end the process with
+// another signal when a function that we call for the program, a stream's say, runs into a fault.
+static void give_back(int sig, siginfo_t *info, void *context) {
+	const struct sigaction *h = &hosts[sig];
+	if (h->sa_handler != SIG_DFL && h->sa_handler != SIG_IGN) {
+		if (h->sa_flags & SA_SIGINFO) h->sa_sigaction(sig, info, context);
+		else h->sa_handler(sig);
+		return;
+	}
+	if (h->sa_handler == SIG_IGN && info->si_code <= 0) return;
+	// The default is to die. A fault happens again on return; a signal that was sent must be sent again.
+	struct sigaction dies = {.sa_handler = SIG_DFL};
+	__real_sigaction(sig, &dies, NULL);
+	if (info->si_code <= 0) raise(sig);
+}
+
+// enter is what the kernel calls for Go's signals. A fault that is none of ours is the program's. Go ends the process if a signal finds a thread in Go code with no alternate
 // signal stack. A thread that had one when it first called us may have taken it away since: Python's faulthandler does at exit.
 // Then a stack is lent for the time of the handler; what the thread had comes back when it returns.
 static void enter(int sig, siginfo_t *info, void *context) {
+	if (sig != SIGURG && !ours(info, context)) {
+		give_back(sig, info, context);
+		return;
+	}
 	stack_t now;
 	void *p;
 	if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE) ||
@@ -77,7 +112,10 @@ static void both(int sig, siginfo_t *info, void *context) {
 static int gos_own(int sig, const struct sigaction *act) {
 	if (!(act->sa_flags & SA_SIGINFO) || act->sa_handler == SIG_DFL || act->sa_handler == SIG_IGN) return 0;
 	if (sig != SIGSEGV && sig != SIGBUS && sig != SIGFPE && sig != SIGURG) return 0;
-	if (!gos[sig]) gos[sig] = act->sa_sigaction;
+	if (!gos[sig]) {
+		__real_sigaction(sig, NULL, &hosts[sig]);
+		gos[sig] = act->sa_sigaction;
+	}
 	return gos[sig] == act->sa_sigaction;
 }
 
