@@ -2,6 +2,7 @@
 // entry after a fork and at exit.
 #define _GNU_SOURCE
 #include "base.h"
+#include "room.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +19,8 @@ _Atomic int kz_now = KZ_UNLOADED;
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER; // guards the start and swaps; before the others of base
 static _Atomic int opening; // the loader has been asked for the Go image: a child may have a dead one
 
-static int answer_failed(void) { return KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED; }
+static int failed = KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED; // what everything answers if there is no Go image
+static int answer_failed(void) { return failed; }
 
 // swap gives every entry that is not the base's own the answer its library has for a
 // state. A store of a pointer is atomic, so threads inside a front see the old or the new.
@@ -70,6 +72,11 @@ static kz_attach_fn *open_image(const char **why) {
 	char path[PATH_MAX];
 	if (!beside(path, sizeof path, "libkudzu.so")) {
 		*why = "its place is unknown";
+		return NULL;
+	}
+	int code = kz_room(why);
+	if (code) {
+		__atomic_store_n(&failed, code, __ATOMIC_RELAXED);
 		return NULL;
 	}
 	atomic_store(&opening, 1);

@@ -89,6 +89,17 @@ static inline void kz_prefetch_write(const void *p) {
 #endif
 }
 
+// kz_held is memory that Go holds. A checker of leaks in the program looks for who holds it, but not there.
+#if !defined(__SANITIZE_ADDRESS__)
+extern void __lsan_ignore_object(const void *p) __attribute__((weak)); // the program's, if it has one
+#endif
+static inline void *kz_held(void *p) {
+#if !defined(__SANITIZE_ADDRESS__)
+	if (p && __lsan_ignore_object) __lsan_ignore_object(p);
+#endif
+	return p;
+}
+
 // --- execution contexts (context.c) ---
 
 enum { KZ_STACK = 16 << 20, KZ_GUARD = 1 << 20, KZ_SHARED = 256 << 10, KZ_SHARED_GUARD = 64 << 10 };
@@ -308,6 +319,7 @@ struct kz_thread {
 	struct kz_engine *e;
 	uint32_t number;
 	bool extra;
+	struct kz_ctx *first; // of a regular worker: the context it begins with
 	struct kz_thread *next;
 };
 

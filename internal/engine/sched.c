@@ -35,23 +35,27 @@ enum {
 
 // --- contexts ---
 
-struct kz_ctx *kz_ctx_take(struct kz_engine *e) {
+// A new context, or NULL: there are enough, or the system has no memory for it.
+static struct kz_ctx *ctx_make(struct kz_engine *e) {
 	kz_acquire(&e->ctx_lock);
-	struct kz_ctx *c = e->contexts;
+	bool make = e->ncontexts < CONTEXTS_MAX;
 	uint32_t id = 0;
-	bool make = !c && e->ncontexts < CONTEXTS_MAX;
-	if (c) e->contexts = c->next;
-	else if (make) {
+	if (make) {
 		e->ncontexts++;
 		id = e->next_id++ % (uint32_t)e->n; // %smid stays below the number of multiprocessors
 	}
 	kz_release(&e->ctx_lock);
-	if (make && !(c = kz_ctx_new(e, id))) {
+	struct kz_ctx *c = make ? kz_ctx_new(e, id) : NULL;
+	if (make && !c) {
 		kz_acquire(&e->ctx_lock);
 		e->ncontexts--;
 		kz_release(&e->ctx_lock);
 	}
-	if (!c) return NULL;
+	return c;
+}
+
+// The thread runs with this context from here on.
+static struct kz_ctx *ctx_enter(struct kz_ctx *c) {
 	static __thread bool seen __attribute__((tls_model("initial-exec")));
 	if (!seen) { // a stack overflow can only be caught on another stack
 		kz_altstack();
@@ -60,6 +64,15 @@ struct kz_ctx *kz_ctx_take(struct kz_engine *e) {
 	kz_fault_reassert(kz_nanos());
 	kz_ctx_bind(c);
 	return c;
+}
+
+struct kz_ctx *kz_ctx_take(struct kz_engine *e) {
+	kz_acquire(&e->ctx_lock);
+	struct kz_ctx *c = e->contexts;
+	if (c) e->contexts = c->next;
+	kz_release(&e->ctx_lock);
+	if (!c) c = ctx_make(e);
+	return c ? ctx_enter(c) : NULL;
 }
 
 // A thread that stood in takes its context with it: thousands of them, each with memory that its kernels touched, are
@@ -470,15 +483,16 @@ static void *worker_main(void *arg) {
 	prctl(PR_SET_NAME, name);
 	prctl(PR_SET_TIMERSLACK, 1);
 	void *alt = kz_altstack();
-	struct kz_ctx *c = NULL;
-	for (int64_t ns = 1000000; !(c = kz_ctx_take(e)) && !atomic_load(&e->stopping); ns = ns < 100000000 ? 2 * ns : ns) {
-		struct timespec t = {0, ns}; // no memory for a stack just now: ask again, ever less often
-		nanosleep(&t, NULL);
-	}
+	struct kz_ctx *c = t->first ? ctx_enter(t->first) : kz_ctx_take(e);
 	struct work w;
+	if (!c) { // one that was to stand in, and there is no memory for it: who waits asks again
+		kz_acquire(&e->lock);
+		if (e->permits) e->permits--;
+		kz_release(&e->lock);
+	}
 	while (!t->extra && !atomic_load_explicit(&e->stopping, memory_order_relaxed))
 		if (find_work(e, &w) || await_work(e, &w)) do_work(c, &w);
-	while (t->extra) {
+	while (c && t->extra) {
 		kz_acquire(&e->lock);
 		bool stop = atomic_load(&e->stopping), go = !stop && e->permits > 0;
 		if (go) e->permits--;
@@ -510,6 +524,10 @@ static int spawn(struct kz_engine *e, uint32_t number, bool extra) {
 	t->e = e;
 	t->number = number;
 	t->extra = extra;
+	if (!extra && !(t->first = ctx_make(e))) { // a worker is never without
+		free(t);
+		return KZ_NOMEM;
+	}
 	sigset_t all, old;
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
@@ -529,6 +547,7 @@ static int spawn(struct kz_engine *e, uint32_t number, bool extra) {
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&a);
 	if (rc != 0) {
+		if (t->first) ctx_drop(t->first);
 		free(t);
 		return KZ_SYSTEM;
 	}
@@ -555,6 +574,7 @@ void kz_extra(struct kz_engine *e, uint32_t n) {
 		atomic_fetch_add_explicit(&e->s_extra, 1, memory_order_relaxed);
 		if (spawn(e, (uint32_t)atomic_load(&e->s_extra), true) == KZ_OK) continue;
 		kz_acquire(&e->lock);
+		e->permits -= e->permits < make ? e->permits : make; // or nobody would ask for others
 		extra_gone(e, make);
 		kz_release(&e->lock);
 		break;
@@ -669,11 +689,12 @@ int kz_engine_start(int threads, struct kz_engine **out) {
 	kz_lock_init(&e->task_lock, KZ_RANK_TASKS);
 	e->n = threads < 1 ? 1 : threads;
 	kz_fault_install();
+	int rc = KZ_OK;
 	for (int i = 0; i < e->n; i++)
-		if (spawn(e, (uint32_t)i, false) != KZ_OK) {
+		if ((rc = spawn(e, (uint32_t)i, false)) != KZ_OK) {
 			if (i == 0) {
 				free(e);
-				return KZ_SYSTEM;
+				return rc;
 			}
 			e->n = i; // fewer than asked for
 			break;

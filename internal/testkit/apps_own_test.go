@@ -2,10 +2,14 @@ package testkit
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestAppOwnFaults: a fault of the program's, in a function that a stream calls or sent by itself, is answered as without us: by its
@@ -39,6 +43,57 @@ func TestAppOwnFaults(t *testing.T) {
 					t.Errorf("stderr %q", r.stderr)
 				}
 			})
+		}
+	})
+}
+
+// TestAppNoLeaks: to a program that is checked for leaks nothing of ours looks like one.
+func TestAppNoLeaks(t *testing.T) {
+	appLibraries(t)
+	if out, err := exec.Command(appCompiler(), "-print-file-name=libasan.so").Output(); err != nil || !filepath.IsAbs(strings.TrimSpace(string(out))) {
+		t.Skip("the C compiler has no AddressSanitizer")
+	}
+	exe := appProgram(t, "app_leaks", "-fsanitize=address", "-lcuda", "-lpthread")
+	onBackends(t, func(t *testing.T, backend string) { newApp(t, backend, exe).run().want(t, "ok\n") })
+}
+
+// TestAppLimits: a program that is short of something gets CUDA's code and one line about it, soon, or all works.
+func TestAppLimits(t *testing.T) {
+	exe := appProgram(t, "app_limits")
+	const memory, system, none = 2, 304, 100
+	rows := []struct {
+		what   string
+		values []uint64
+		codes  []int // that the first call may answer; 0: kernels work
+	}{
+		{"as", []uint64{100 << 20, 300 << 20, 700 << 20, 1000 << 20, 1500 << 20}, []int{memory}},
+		{"as", []uint64{2000 << 20, 2100 << 20, 2300 << 20, 3 << 30, 6 << 30, 64 << 30}, []int{0, memory, none}},
+		{"as", []uint64{1 << 40}, []int{0}},
+		{"data", []uint64{1 << 20, 20 << 20, 100 << 20}, []int{memory}},
+		{"data", []uint64{1 << 30}, []int{0}},
+		{"nofile", []uint64{3, 4, 5, 6, 7}, []int{system}},
+		{"nofile", []uint64{9, 10, 12, 16, 24, 64}, []int{0}},
+		{"nproc", []uint64{1, 4}, []int{system}},
+		{"stack", []uint64{128 << 10, 1 << 20}, []int{0}},
+		{"fsize", []uint64{0, 4096}, []int{0}},
+	}
+	onBackends(t, func(t *testing.T, backend string) {
+		for _, row := range rows {
+			for _, v := range row.values {
+				t.Run(fmt.Sprint(row.what, " ", v), func(t *testing.T) {
+					a := newApp(t, backend, exe, row.what, fmt.Sprint(v))
+					a.timeout = time.Minute
+					r := a.run()
+					code, works := 0, r.stdout == "works 0\n"
+					_, err := fmt.Sscanf(r.stdout, "cuInit %d", &code)
+					if r.code != 0 || !slices.Contains(row.codes, code) || err != nil && !works {
+						t.Errorf("exit code %d (%v), stdout %q, want %v\n%s", r.code, r.err, r.stdout, row.codes, r.stderr)
+					}
+					if n := strings.Count(r.stderr, "\n"); n > 1 || n == 0 && code != 0 {
+						t.Errorf("stderr %q, want one line", r.stderr)
+					}
+				})
+			}
 		}
 	})
 }

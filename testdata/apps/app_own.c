@@ -1,6 +1,5 @@
-// What is the program's own: its faults in functions that streams call, its signals, its files. app_own CASE.
+// What is the program's own: its faults in functions that streams call, its signals. app_own CASE.
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -71,35 +70,13 @@ static void raised_handled(void) {
 	raise(SIGSEGV);
 }
 
-static void closed_all(void) { // as a daemon does, but with a driver that is there
-	OK(app_start(&app));
-	OK(app_works(&app));
-	EXPECT(close_range(3, ~0U, 0), 0);
-	usleep(50000); // whoever looks at its files by itself has done so
-	CUmodule m;
-	CUfunction f;
-	char text[256];
-	for (int i = 0; i < 3; i++) {
-		OK(app_works(&app));
-		int fd = open("/dev/null", O_RDWR); // the program has files of its own again, under the same numbers
-		EXPECT(fd >= 3, 1);
-		snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry n%d() { ret; }\n", i + (int)getpid() * 8);
-		OK(cuModuleLoadData(&m, text));
-		snprintf(text, sizeof text, "n%d", i + (int)getpid() * 8);
-		OK(cuModuleGetFunction(&f, m, text));
-		OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0));
-		OK(cuCtxSynchronize());
-		EXPECT(fcntl(fd, F_GETFD) >= 0, 1); // and they stay
-	}
-}
-
 int main(int argc, char **argv) {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} cases[] = {
 		{"callback_segv", callback_segv}, {"callback_null", callback_null}, {"callback_before", callback_before}, {"callback_after", callback_after},
-		{"raised", raised}, {"raised_handled", raised_handled}, {"closed_all", closed_all},
+		{"raised", raised}, {"raised_handled", raised_handled},
 	};
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
 		if (!strcmp(cases[i].name, argv[1])) {
