@@ -29,7 +29,7 @@ struct kz_children {
 };
 
 struct kz_children *kz_children_new(const struct kz_child_rules *r) {
-	struct kz_children *c = calloc(1, sizeof *c);
+	struct kz_children *c = kz_held(calloc(1, sizeof *c));
 	if (!c) return NULL;
 	kz_lock_init(&c->lock, KZ_RANK_CHILDREN);
 	c->rules = *r;

@@ -217,7 +217,7 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 }
 
 struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info) {
-	struct kz_kernel *k = calloc(1, sizeof *k);
+	struct kz_kernel *k = kz_held(calloc(1, sizeof *k));
 	if (k) k->i = *info;
 	return k;
 }

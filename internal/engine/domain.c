@@ -7,7 +7,7 @@
 enum { FIFO_BYTES = 1 << 20 }; // CUDA's default: cudaLimitPrintfFifoSize
 
 struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share) {
-	struct kz_domain *d = calloc(1, sizeof *d);
+	struct kz_domain *d = kz_held(calloc(1, sizeof *d));
 	if (!d) return NULL;
 	kz_lock_init(&d->lock, KZ_RANK_DOMAIN);
 	kz_lock_init(&d->fifo.lock, KZ_RANK_FIFO);

@@ -431,7 +431,7 @@ static int small_free(struct kz_mem *m, uint32_t i, uint64_t addr) {
 // --- the interface ---
 
 struct kz_mem *kz_mem_new(uint64_t limit, uint32_t owner) {
-	struct kz_mem *m = calloc(1, sizeof *m);
+	struct kz_mem *m = kz_held(calloc(1, sizeof *m));
 	if (!m) return NULL;
 	m->limit = limit;
 	m->owner = owner;

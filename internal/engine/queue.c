@@ -306,7 +306,7 @@ void kz_fence_unref(struct kz_fence *f) {
 }
 
 int kz_queue_mark(struct kz_queue *q, struct kz_fence **out) {
-	struct kz_fence *f = calloc(1, sizeof *f);
+	struct kz_fence *f = kz_held(calloc(1, sizeof *f));
 	if (!f) return KZ_NOMEM;
 	struct kz_op *op = begin(q, KZ_OP_MARK, sizeof *op);
 	if (!op) {
