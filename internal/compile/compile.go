@@ -71,6 +71,8 @@ type Options struct {
 	Clusters bool `json:",omitempty"` // for launches in clusters of several blocks
 	// ExactNaN: f64 NaNs as the card chooses them in loops too, which costs more than the arithmetic.
 	ExactNaN bool `json:",omitempty"`
+	// Bounds: the code tests its offsets in shared memory, because nothing is reserved around it.
+	Bounds bool `json:",omitempty"`
 	// Stack is a thread's room for calls whose depth the compiler does not know; 0 is its own choice, 64 KB.
 	Stack uint32 `json:",omitempty"`
 

@@ -58,6 +58,9 @@ func keyOf(req *Request, version string) cache.Key {
 	if req.Options.ExactNaN {
 		field("exact NaN")
 	}
+	if req.Options.Bounds {
+		field("bounds")
+	}
 	if req.Options.Stack != 0 {
 		field(fmt.Sprintf("stack %d", req.Options.Stack))
 	}

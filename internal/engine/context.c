@@ -21,45 +21,59 @@ struct kz_ctx *kz_ctx_new(struct kz_engine *e, uint32_t id) {
 	c->w.id = id;
 	c->w.worker_private = c;
 	c->stack = map(KZ_GUARD + KZ_STACK, PROT_NONE);
-	c->shared_map = map(KZ_SHARED + 2 * KZ_SHARED_GUARD, PROT_NONE);
-	if (!c->stack || !c->shared_map || mprotect(c->stack + KZ_GUARD, KZ_STACK, PROT_READ | PROT_WRITE) != 0 ||
-	    mprotect(c->shared_map + KZ_SHARED_GUARD, KZ_SHARED, PROT_READ | PROT_WRITE) != 0) {
+	if (!c->stack || mprotect(c->stack + KZ_GUARD, KZ_STACK, PROT_READ | PROT_WRITE) != 0 || kz_row_open(&c->own, e->narrow, 1, 0) != KZ_OK) {
 		kz_ctx_free(c);
 		return NULL;
 	}
+	c->shared = kz_row_slot(&c->own, 0);
 	// Stacks that start at the same page offset fight for the same cache sets.
 	c->stack_top = c->stack + KZ_GUARD + KZ_STACK - (id % 16) * 320;
-	c->w.shared = c->shared_map + KZ_SHARED_GUARD;
-	c->w.shared_window = (uint64_t)c->w.shared;
 	c->parked_end = &c->parked;
 	return c;
 }
 
 void kz_ctx_free(struct kz_ctx *c) {
 	if (c->stack) munmap(c->stack, KZ_GUARD + KZ_STACK);
-	if (c->shared_map) munmap(c->shared_map, KZ_SHARED + 2 * KZ_SHARED_GUARD);
 	if (c->w.frame) munmap(c->w.frame, c->frame_bytes);
-	if (c->w.local) munmap(c->w.local, c->local_bytes);
+	kz_local_free(&c->local);
 	kz_park_free(c);
+	kz_row_close(&c->own);
+	kz_row_close(&c->ranks);
 	free(c->scratch);
 	free(c);
 }
 
-static int grow(uint8_t **p, uint64_t *have, uint64_t need) {
-	bool hoard = *have > (64 << 20) && need < *have / 8; // one huge kernel must not leave its memory with every worker
-	if (need <= *have && !hoard) return KZ_OK;
+bool kz_outgrown(uint64_t have, uint64_t need) {
+	return need > have || (have > (64 << 20) && need < have / 8); // one huge kernel must not leave its memory with every worker
+}
+
+uint64_t kz_room(uint64_t need) {
 	uint64_t n = 64 << 10;
 	while (n < need) n *= 2;
+	return n;
+}
+
+static int frame_grow(struct kz_ctx *c, uint64_t need) {
+	if (!kz_outgrown(c->frame_bytes, need)) return KZ_OK;
+	uint64_t n = kz_room(need);
 	uint8_t *q = map(n, PROT_READ | PROT_WRITE);
 	if (!q) return KZ_NOMEM;
-	if (*p) munmap(*p, *have);
-	*p = q;
-	*have = n;
+	if (c->w.frame) munmap(c->w.frame, c->frame_bytes);
+	c->w.frame = q;
+	c->frame_bytes = n;
 	return KZ_OK;
 }
 
-int kz_ctx_areas(struct kz_ctx *c, uint64_t frame, uint64_t local) {
-	if (grow(&c->w.frame, &c->frame_bytes, frame) != KZ_OK || grow(&c->w.local, &c->local_bytes, local) != KZ_OK) return KZ_NOMEM;
+int kz_ctx_areas(struct kz_ctx *c, const struct kz_op *op) {
+	const struct kz_kernel_info *k = &op->u.kernel.k->i;
+	const struct kz_launch *l = &op->u.kernel.l;
+	uint64_t local = (uint64_t)k->local_thread * l->threads;
+	if (frame_grow(c, (uint64_t)k->frame_warp * l->warps + k->frame_block) != KZ_OK || kz_local_grow(&c->local, c->e->narrow, local) != KZ_OK ||
+	    kz_shared_grow(&c->shared, op->u.kernel.shared_room) != KZ_OK)
+		return KZ_NOMEM;
+	c->w.shared = c->shared.end - op->u.kernel.shared_room;
+	c->w.shared_window = (uint64_t)c->w.shared;
+	c->w.local = c->local.end - ((local + 63) & ~UINT64_C(63));
 	c->w.local_window = (uint64_t)c->w.local;
 	return KZ_OK;
 }
@@ -143,6 +157,7 @@ static int classify(struct kz_ctx *c, const struct kz_op *op) {
 	if (c->sig_addr - (uint64_t)c->stack < KZ_GUARD && c->sig == SIGSEGV && c->sig_code > 0) return KZ_FAULT_STACK;
 	if (op->kind != KZ_OP_KERNEL) return KZ_FAULT_COPY;
 	if (c->sig == SIGBUS && c->sig_code == BUS_ADRALN) return KZ_FAULT_MISALIGNED;
+	if (kz_past_window(c, c->sig_addr)) return KZ_FAULT_INSTRUCTION;
 	return c->sig == SIGSEGV || c->sig == SIGBUS ? KZ_FAULT_ADDRESS : KZ_FAULT_INSTRUCTION;
 }
 
@@ -162,15 +177,14 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	bool ftz = false;
 	if (op->kind == KZ_OP_KERNEL) {
 		const struct kz_kernel_info *k = &op->u.kernel.k->i;
-		const struct kz_launch *kl = &op->u.kernel.l;
-		if (kz_ctx_areas(c, (uint64_t)k->frame_warp * kl->warps + k->frame_block, (uint64_t)k->local_thread * kl->threads) != KZ_OK) {
+		if (kz_ctx_areas(c, op) != KZ_OK) {
 			memset(f, 0, sizeof *f);
 			c->w.block = first;
 			describe(c, op, f);
 			return f->kind = KZ_FAULT_MEMORY;
 		}
 		fn = (kz_entry)k->entry;
-		l = kl;
+		l = &op->u.kernel.l;
 		ftz = k->ftz;
 	} else {
 		fn = op->kind == KZ_OP_COPY ? copy_blocks : fill_blocks;

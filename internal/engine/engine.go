@@ -21,6 +21,7 @@ package engine
 #cgo nocallback kz_engine_halt
 #cgo nocallback kz_engine_stop
 #cgo nocallback kz_engine_threads
+#cgo nocallback kz_engine_narrow
 #cgo noescape kz_engine_stats
 #cgo nocallback kz_engine_stats
 #cgo nocallback kz_fault_assert
@@ -128,6 +129,9 @@ func quota(f []string) int {
 
 // Threads is the number of workers.
 func (e *Engine) Threads() int { return int(C.kz_engine_threads(e.c)) }
+
+// Narrow reports that address space is short: kernels must be compiled to test their offsets in shared memory (compile.Options.Bounds).
+func (e *Engine) Narrow() bool { return C.kz_engine_narrow(e.c) != 0 }
 
 // Stop ends the workers. Every queue must be closed. For tests: a process's engine lives until exit, which need not wait for it.
 func (e *Engine) Stop() {

@@ -157,6 +157,7 @@ int kz_engine_start(int threads, struct kz_engine **out);
 void kz_engine_halt(struct kz_engine *e);
 void kz_engine_stop(struct kz_engine *e);
 int kz_engine_threads(struct kz_engine *e);
+int kz_engine_narrow(struct kz_engine *e); // address space is short: kernels must test offsets in shared memory themselves
 struct kz_stats {
 	uint64_t kernels, chunks, helped, wakes, extra, yields, parked;
 	uint32_t contexts, threads;

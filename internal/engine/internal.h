@@ -102,11 +102,38 @@ static inline void *kz_held(void *p) {
 
 // --- execution contexts (context.c) ---
 
-enum { KZ_STACK = 16 << 20, KZ_GUARD = 1 << 20, KZ_SHARED = 256 << 10, KZ_SHARED_GUARD = 64 << 10 };
+enum { KZ_STACK = 16 << 20, KZ_GUARD = 1 << 20, KZ_SHARED = 256 << 10 };
 #define KZ_FRAME_MAX (256u << 20)
 #define KZ_LOCAL_MAX (1024u << 20)
 
 struct kz_op;
+
+// Shared memories at equal distances, inside addresses that nothing else has (window.c).
+struct kz_row {
+	uint8_t *map, *first;
+	uint64_t bytes, stride;
+	uint32_t slots;
+};
+
+// A block's shared memory: it ends at end, and open bytes before that can be touched, as many as any launch here has had.
+struct kz_shared { uint8_t *end; uint64_t open; };
+
+int kz_row_open(struct kz_row *r, bool narrow, uint32_t slots, uint64_t stride); // 0, or KZ_NOMEM
+void kz_row_close(struct kz_row *r);
+struct kz_shared kz_row_slot(const struct kz_row *r, uint32_t i);
+int kz_shared_grow(struct kz_shared *s, uint64_t need); // 0, or KZ_NOMEM
+bool kz_windows_fit(int threads);                  // whether there are addresses for so many
+
+struct kz_local { uint8_t *end; uint64_t bytes, guard; }; // local memory of a block, between guards
+
+int kz_local_grow(struct kz_local *l, bool narrow, uint64_t need); // 0, or KZ_NOMEM
+void kz_local_free(struct kz_local *l);
+bool kz_outgrown(uint64_t have, uint64_t need);
+uint64_t kz_room(uint64_t need); // bytes that a growing area takes
+
+// The hardware's window on shared memory is 16 MiB, its first KiB its own. What .shared or a generic address names behind it, up to where
+// 32 bits end, is an illegal instruction, recorded in testdata/apps/outside.want.
+#define KZ_WINDOW ((UINT64_C(16) << 20) - 1024)
 
 // Where kz_enter was called from. The signal handler and kz_leave return there.
 struct kz_jump { uint64_t sp; };
@@ -120,13 +147,17 @@ struct kz_ctx {
 	volatile int sig, sig_code;
 	volatile uint64_t sig_addr, sig_pc;
 	uint8_t *stack, *stack_top; // stack is the guard's low end
-	uint8_t *shared_map;
-	uint64_t frame_bytes, local_bytes;
+	struct kz_shared shared;
+	struct kz_row own, ranks; // its own, and those of a cluster's blocks
+	struct kz_local local;
+	uint64_t frame_bytes;
 	struct kz_engine *e;
 	struct kz_op *op;
 	uint32_t yields;
 	struct kz_area *parked, **parked_end; // blocks that wait, oldest first (park.c)
 	struct kz_area *spare;                // areas without a block
+	struct kz_area *bare;                 // and without memory
+	struct kz_rows *rows;                 // the areas' shared memories
 	uint32_t nparked, nspare;
 	struct kz_cluster_state *cluster; // whose blocks it runs, or NULL
 	char *scratch; // device printf
@@ -142,7 +173,7 @@ extern char kz_recover[];
 
 struct kz_ctx *kz_ctx_new(struct kz_engine *e, uint32_t id);
 void kz_ctx_free(struct kz_ctx *c);
-int kz_ctx_areas(struct kz_ctx *c, uint64_t frame, uint64_t local); // 0, or KZ_NOMEM
+int kz_ctx_areas(struct kz_ctx *c, const struct kz_op *op);         // 0, or KZ_NOMEM
 void kz_ctx_bind(struct kz_ctx *c);                                 // this thread's context from now on; NULL: none
 struct kz_ctx *kz_ctx_current(void);
 void *kz_altstack(void); // gives this thread an alternate signal stack if it has none; the new one, or NULL
@@ -241,8 +272,9 @@ struct kz_op {
 			struct kz_kernel *k;
 			struct kz_launch l;
 			uint32_t workspace[2]; // its size, and the grid's barrier: cooperative groups know this layout
+			uint32_t shared_room; // bytes of shared memory, rounded up as the hardware does
+			uint16_t cluster; // blocks that run together on one thread; 0: the code knows nothing of clusters
 			bool cooperative;
-			uint32_t cluster; // blocks that run together on one thread; 0: the code knows nothing of clusters
 			struct kz_children *children; // Go's
 			_Alignas(16) uint8_t params[];
 		} kernel;
@@ -325,6 +357,7 @@ struct kz_thread {
 
 struct kz_engine {
 	int n; // regular workers
+	bool narrow; // address space is short: guards are small, and code tests its offsets
 	kz_lock lock; // KZ_RANK_ENGINE
 	struct kz_queue *ready_head[KZ_PRIORITIES], *ready_tail[KZ_PRIORITIES];
 	struct kz_op *jobs_head, *jobs_tail;
@@ -373,10 +406,15 @@ void kz_stand_in(struct kz_ctx *c); // if work waits and every worker is busy, a
 struct kz_area {
 	struct kz_area *next;
 	uint64_t block;
-	uint8_t *shared_map, *frame, *local;
-	uint64_t frame_bytes, local_bytes;
+	uint8_t *frame;
+	struct kz_shared shared;
+	struct kz_local local;
+	uint64_t frame_bytes;
 };
 
+bool kz_past_window(const struct kz_ctx *c, uint64_t addr);
+// Where an offset of 32 bits from the running block's shared memory leads, and the offset in that block; NULL: in none of the cluster.
+uint8_t *kz_shared_at(const struct kz_worker *w, uint64_t off, uint64_t *at);
 int kz_cluster_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f); // the same, cluster by cluster (cluster.c)
 uint64_t kz_cluster(const struct kz_launch *l, struct kz_worker *w, uint32_t what);
 void kz_area_swap(struct kz_ctx *c, struct kz_area *a); // exchanges the context's areas with a's

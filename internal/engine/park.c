@@ -11,44 +11,67 @@ enum {
 	PARK_AFTER = 4,    // yields before a block is left
 	PARKED_MAX = 4096, // of one worker: the blocks of a cooperative launch on 128 multiprocessors
 	SPARE_MAX = 16,    // areas that a worker keeps when it has nothing parked
+	ROW_SLOTS = 64,    // shared memories in one reservation
 };
 
-static struct kz_area *area_new(void) {
-	struct kz_area *a = calloc(1, sizeof *a);
-	if (!a) return NULL;
-	uint64_t n = KZ_SHARED + 2 * KZ_SHARED_GUARD;
-	void *p = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED || mprotect((uint8_t *)p + KZ_SHARED_GUARD, KZ_SHARED, PROT_READ | PROT_WRITE) != 0) {
-		if (p != MAP_FAILED) munmap(p, n);
-		free(a);
-		return NULL;
+// So far apart no offset inside the hardware's window leads from one to another, and no power of two does.
+#define ROW_STRIDE (UINT64_C(20) << 20)
+
+struct kz_rows {
+	struct kz_row r;
+	uint32_t taken;
+	struct kz_rows *next;
+};
+
+// The next place in the rows of shared memories; false without memory.
+static bool place_new(struct kz_ctx *c, struct kz_shared *s) {
+	struct kz_rows *r = c->rows;
+	if (!r || r->taken == r->r.slots) {
+		if (!(r = calloc(1, sizeof *r))) return false;
+		if (kz_row_open(&r->r, c->e->narrow, ROW_SLOTS, c->e->narrow ? 2 * KZ_SHARED : ROW_STRIDE) != KZ_OK) {
+			free(r);
+			return false;
+		}
+		r->next = c->rows;
+		c->rows = r;
 	}
-	a->shared_map = p;
-	return a;
+	*s = kz_row_slot(&r->r, r->taken++);
+	return true;
 }
 
-static void area_free(struct kz_area *a) {
-	munmap(a->shared_map, KZ_SHARED + 2 * KZ_SHARED_GUARD);
-	if (a->frame) munmap(a->frame, a->frame_bytes);
-	if (a->local) munmap(a->local, a->local_bytes);
+static struct kz_area *area_new(struct kz_ctx *c) {
+	struct kz_area *a = c->bare;
+	if (a) {
+		c->bare = a->next;
+		return a;
+	}
+	if (!(a = calloc(1, sizeof *a))) return NULL;
+	if (place_new(c, &a->shared)) return a;
 	free(a);
+	return NULL;
+}
+
+// Gives the area's memory back; its addresses stay.
+static void area_empty(struct kz_ctx *c, struct kz_area *a) {
+	madvise(a->shared.end - KZ_SHARED, KZ_SHARED, MADV_DONTNEED);
+	if (a->frame) munmap(a->frame, a->frame_bytes);
+	a->frame = NULL;
+	a->frame_bytes = 0;
+	kz_local_free(&a->local);
+	a->next = c->bare;
+	c->bare = a;
 }
 
 void kz_area_swap(struct kz_ctx *c, struct kz_area *a) {
 	struct kz_area old = *a;
-	a->shared_map = c->shared_map;
+	a->shared = c->shared;
 	a->frame = c->w.frame;
-	a->local = c->w.local;
+	a->local = c->local;
 	a->frame_bytes = c->frame_bytes;
-	a->local_bytes = c->local_bytes;
-	c->shared_map = old.shared_map;
-	c->w.shared = c->shared_map + KZ_SHARED_GUARD;
-	c->w.shared_window = (uint64_t)c->w.shared;
+	c->shared = old.shared;
 	c->w.frame = old.frame;
-	c->w.local = old.local;
-	c->w.local_window = (uint64_t)old.local;
+	c->local = old.local;
 	c->frame_bytes = old.frame_bytes;
-	c->local_bytes = old.local_bytes;
 }
 
 static void keep(struct kz_ctx *c, struct kz_area *a) {
@@ -65,7 +88,16 @@ static struct kz_area *take(struct kz_ctx *c) {
 }
 
 void kz_park_free(struct kz_ctx *c) {
-	while (c->spare) area_free(take(c));
+	while (c->spare) area_empty(c, take(c));
+	for (struct kz_area *a = c->bare, *next; a; a = next) {
+		next = a->next;
+		free(a);
+	}
+	for (struct kz_rows *r = c->rows, *next; r; r = next) {
+		next = r->next;
+		kz_row_close(&r->r);
+		free(r);
+	}
 }
 
 // A kernel asks after each round of its warps in which one waited.
@@ -98,7 +130,7 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 		} else {
 			break;
 		}
-		if (!c->spare && (a = area_new())) keep(c, a); // without one the block cannot be left
+		if (!c->spare && (a = area_new(c))) keep(c, a); // without one the block cannot be left
 		c->yields = 0;
 		r = kz_run_blocks(c, op, block, 1, f);
 		if (r == KZ_PARKED) {
@@ -129,6 +161,6 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 	c->parked_end = &c->parked;
 	c->nparked = 0;
 	c->w.resume = 0;
-	while (c->nspare > SPARE_MAX) area_free(take(c));
+	while (c->nspare > SPARE_MAX) area_empty(c, take(c));
 	return r;
 }

@@ -136,6 +136,15 @@ static int fits(const struct kz_kernel *k, const struct kz_launch_args *a, uint6
 	return frame > KZ_FRAME_MAX || local > KZ_LOCAL_MAX || *shared > KZ_SHARED ? KZ_LIMIT : KZ_OK;
 }
 
+// Shared memory begins so far before its end: the hardware gives 128 bytes at a time. A dynamic area is aligned to what swizzled
+// copies and matrix descriptors count in, as a generic address too.
+static uint32_t shared_room(const struct kz_kernel *k, const struct kz_launch_args *a, uint64_t shared) {
+	uint64_t align = k->i.shared_align > 128 ? k->i.shared_align : 128;
+	if (a->dynamic_shared && align < 1024) align = 1024;
+	if (align > 4096) align = 4096;
+	return (uint32_t)((shared + align - 1) & ~(align - 1));
+}
+
 // Makes op a launch of k, all but its parameters.
 static void describe(struct kz_op *op, struct kz_kernel *k, const struct kz_launch_args *a, uint64_t shared) {
 	struct kz_launch *l = &op->u.kernel.l;
@@ -148,6 +157,7 @@ static void describe(struct kz_op *op, struct kz_kernel *k, const struct kz_laun
 	memcpy(l->cluster, a->cluster, sizeof l->cluster);
 	l->shared_dynamic = a->dynamic_shared;
 	l->shared_total = (uint32_t)shared;
+	op->u.kernel.shared_room = shared_room(k, a, shared);
 	l->threads = a->block[0] * a->block[1] * a->block[2];
 	l->warps = (l->threads + 31) / 32;
 	l->launch_private = op;
@@ -158,8 +168,8 @@ static void describe(struct kz_op *op, struct kz_kernel *k, const struct kz_laun
 	op->u.kernel.cooperative = a->cooperative != 0;
 	op->u.kernel.children = a->children;
 	op->job.total = (uint64_t)a->grid[0] * a->grid[1] * a->grid[2];
-	op->u.kernel.cluster = 0;
-	if (a->clustered) op->job.total /= op->u.kernel.cluster = a->cluster[0] * a->cluster[1] * a->cluster[2];
+	op->u.kernel.cluster = a->clustered ? (uint16_t)(a->cluster[0] * a->cluster[1] * a->cluster[2]) : 0;
+	if (op->u.kernel.cluster) op->job.total /= op->u.kernel.cluster;
 	op->job.spins = k->i.spins || a->cooperative;
 }
 

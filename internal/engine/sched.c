@@ -688,6 +688,7 @@ int kz_engine_start(int threads, struct kz_engine **out) {
 	kz_lock_init(&e->all_lock, KZ_RANK_QUEUES);
 	kz_lock_init(&e->task_lock, KZ_RANK_TASKS);
 	e->n = threads < 1 ? 1 : threads;
+	e->narrow = !kz_windows_fit(e->n);
 	kz_fault_install();
 	int rc = KZ_OK;
 	for (int i = 0; i < e->n; i++)
@@ -704,6 +705,8 @@ int kz_engine_start(int threads, struct kz_engine **out) {
 }
 
 int kz_engine_threads(struct kz_engine *e) { return e->n; }
+
+int kz_engine_narrow(struct kz_engine *e) { return e->narrow; }
 
 void kz_engine_stats(struct kz_engine *e, struct kz_stats *s) {
 	*s = (struct kz_stats){

@@ -8,7 +8,6 @@ enum { LANES = 32, RANK = 5, MAP_BYTES = 128, COORDS = 5, SHIFTS = 3 };
 enum { STOP_NONE = 0, STOP_MISALIGN = 4, STOP_ADDRESS = 8, STOP_INSTRUCTION = 9 }; // internal/image: StopXxx
 enum { T_U8, T_U16, T_U32, T_S32, T_U64, T_S64, T_F16, T_F32, T_F64, T_BF16, T_F32FTZ, T_TF32, T_TF32FTZ, TYPES };
 enum { PLAIN, SLICES16, SLICES32 };
-enum { CLUSTER_STRIDE = 512 << 10 }; // internal/image: ClusterStride
 #define BOX_MAX (UINT64_C(1) << 24)
 
 static const uint8_t type_bytes[TYPES] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
@@ -336,7 +335,7 @@ static u32 copy_box(const struct kz_launch *l, struct kz_worker *w, u32 op, cons
 	if (m.interleave == PLAIN) c.line *= m.im2col ? m.channels : m.box[0];
 	c.pitch = c.line;
 	if (m.interleave == PLAIN && m.swizzle && c.pitch < UINT64_C(16) << m.swizzle) c.pitch = UINT64_C(16) << m.swizzle;
-	c.at = (u64)(shared - w->shared) & (CLUSTER_STRIDE - 1); // shared memories of a cluster lie so far apart
+	if (!(c.shared = kz_shared_at(w, (u64)(shared - w->shared), &c.at))) return STOP_INSTRUCTION;
 	if (c.at % 128) return STOP_MISALIGN;
 	if (c.at + n / c.line * c.pitch > ((u64)l->shared_total + 15) / 16 * 16) return STOP_ADDRESS;
 	if (c.kind == KZ_TENSOR_REDUCE && !reduces(c.red, m.type)) return STOP_INSTRUCTION;

@@ -96,10 +96,11 @@ const (
 	StopDeadlock = 3 // every warp of the block waits at a barrier that cannot complete
 	StopMisalign = 4
 	StopStack    = 5
-	StopCall     = 6 // a call through a pointer that is no function's
-	StopYield    = 7 // not a fault: the block waits for others
-	StopTexture  = 8 // no such texture or surface, or outside one where that is not allowed
-	StopIllegal  = 9 // an instruction with operands that the hardware refuses
+	StopCall     = 6  // a call through a pointer that is no function's
+	StopYield    = 7  // not a fault: the block waits for others
+	StopTexture  = 8  // no such texture or surface, or outside one where that is not allowed
+	StopIllegal  = 9  // an instruction with operands that the hardware refuses
+	StopOutside  = 10 // an access outside local or shared memory
 )
 
 // Runtime entry points, indices into kz_launch.rt. All take (kz_launch*, kz_worker*, …) and never call Go.
@@ -127,8 +128,8 @@ const (
 	ClusterPhase         // the address of the phase's number, 64 bits
 )
 
-// ClusterStride is how far the shared memories of a cluster's blocks lie apart, in the order of their ranks.
-const ClusterStride = 512 << 10
+// ClusterStride is how far the shared memories of a cluster's blocks lie apart, in the order of their ranks: as far as the hardware's.
+const ClusterStride = 16 << 20
 
 // SharedFirst is the offset of the first static shared variable.
 const SharedFirst = 0

@@ -46,6 +46,7 @@ type Module struct {
 	Vars               []string // module variables named by VarAddr, in first-use order
 	Shared             []SharedVar
 	SharedBytes        int // static, laid out
+	SharedAlign        int // the strictest alignment of a static shared variable; not part of the text form
 	DynamicAlign       int // alignment of the dynamic shared area, 0 if unused
 	SM                 int // of the .target
 	ReqBlock, MaxBlock [3]uint32
@@ -55,6 +56,13 @@ type Module struct {
 	Clusters           bool // for launches in clusters: what a block asks about its cluster is not known; not part of the text form
 	Registers          int  // what to say a thread needs, of 32 bits; not part of the text form
 }
+
+// SharedReach is how far from the start of shared memory, either way, an address may be that code computes without cutting it to 32 bits:
+// an index of 32 bits with its sign, times 4, and a variable's place. Lanes may be LaneReach away from that.
+const (
+	SharedReach = 8<<30 + 64<<20
+	LaneReach   = 1 << 30
+)
 
 // SharedVar is a static shared variable in its place.
 type SharedVar struct {

@@ -59,23 +59,33 @@ func (x *inst) address(o *ptx.Operand, sp ir.Space) *ir.Value {
 	case ptx.OpImm:
 		return ir.ConstInt(ir.I64, o.Imm)
 	case ptx.OpReg:
-		r := ptx.Operand{Kind: ptx.OpReg, Reg: o.Reg, Elem: o.Elem}
-		a := x.read(x.regVar(&r))
-		if a.Type.IsFloat() {
-			a = x.cast(a, intOf(a.Type.Bits()))
-		}
+		a := x.registerAddr(o)
 		if a.Type.Bits() < 64 && (sp == ir.Generic || sp == ir.Global || sp == ir.Const) {
 			x.fail("a 32-bit address of %s memory", sp)
 		}
-		if o.Imm != 0 {
-			// The sum wraps at the register's width, as the hardware's does.
-			a = x.op(ir.Add, a, ir.ConstInt(a.Type, o.Imm))
-		}
-		// In a cluster the memory of a block before this one is below.
-		return x.resize(a, 64, x.opts.Clusters && sp == ir.Shared)
+		return x.offset(a, sp)
 	}
 	x.fail("this address of %s", x.spelling())
 	return nil
+}
+
+// registerAddr is the sum of register and number in an [operand], as wide as the register.
+func (x *inst) registerAddr(o *ptx.Operand) *ir.Value {
+	r := ptx.Operand{Kind: ptx.OpReg, Reg: o.Reg, Elem: o.Elem}
+	a := x.read(x.regVar(&r))
+	if a.Type.IsFloat() {
+		a = x.cast(a, intOf(a.Type.Bits()))
+	}
+	if o.Imm != 0 {
+		// The sum wraps at the register's width, as the hardware's does.
+		a = x.op(ir.Add, a, ir.ConstInt(a.Type, o.Imm))
+	}
+	return a
+}
+
+// offset is an address in space sp as 64 bits. In a cluster the memory of a block before this one is below.
+func (x *inst) offset(a *ir.Value, sp ir.Space) *ir.Value {
+	return x.resize(a, 64, x.opts.Clusters && sp == ir.Shared)
 }
 
 // toGeneric turns an address of sp into a generic one. Global addresses are generic already, and so are constant ones but on GPUs.

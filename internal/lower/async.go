@@ -176,10 +176,10 @@ func (x *inst) inShared(o *ptx.Operand) *ir.Value {
 	if sp != ir.Generic || o.Base == ptx.OpVar || o.Base == ptx.OpImm {
 		return x.address(o, ir.Shared)
 	}
-	a := x.address(o, ir.Shared) // as it is, at any width
 	if x.vars[x.fr.regs[o.Reg]].Bits() < 64 {
-		return a
+		return x.address(o, ir.Shared)
 	}
+	a := x.registerAddr(o)
 	is := x.b.Emit(ir.IsSpace, ir.I1, ir.Attr{Space: ir.Shared}, a)
 	if x.opts.Clusters { // it may be another block's; plain addresses lie around 0
 		is = x.icmp(ir.HS, x.op(ir.Add, a, i64(1<<31)), i64(1<<32))

@@ -43,6 +43,7 @@ func (l *lowerer) layoutShared() {
 	}
 	off := 0
 	for _, v := range vars {
+		l.out.SharedAlign = max(l.out.SharedAlign, v.Align)
 		off = alignUp(off, v.Align)
 		l.out.Shared = append(l.out.Shared, ir.SharedVar{Name: l.names[v], Offset: off, Size: int(v.Size)})
 		off += int(v.Size)

@@ -93,6 +93,7 @@ var passes = [...]Pass{
 	{"block_stride_barriers", blockStrideBarriers, optional, nothing, "loops that jump through memory get barriers of their own"},
 	{"prefetch", prefetch, optional, graph, "the next block's row is on its way while this one's is read"},
 	{"cross_block_memo", crossBlockMemo, optional, graph, "what blocks share is made once"},
+	{"window", window, 0, graph, "wherever an offset in shared memory leads, the engine has reserved it"},
 	{"regions", regions, 0, nothing, "barriers are resume points with their live values"},
 	{"shape", shape, 0, all, "facts for the emitter; changes nothing"},
 }
@@ -141,6 +142,9 @@ var order = [...]struct{ before, after, why string }{
 	{"prefetch", "cross_block_memo", "loads that are kept need no prefetch, and are told by their addresses"},
 	{"warp_jam", "cross_block_memo", "warps side by side share no place"},
 	{"cross_block_memo", "regions", "what was kept is live across barriers like anything else"},
+	{"warp_jam", "window", "addresses are told by their sums"},
+	{"cross_block_memo", "window", "likewise"},
+	{"window", "regions", "offsets are cut where they are used, behind the barrier"},
 	{"prefetch", "regions", "what prefetches need must be kept across barriers"},
 	{"regions", "shape", "splitting blocks moves phis"},
 }

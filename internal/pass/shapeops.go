@@ -344,8 +344,8 @@ func (a *shapeAnalysis) maskPattern(in *ir.Inst, x fact, c int64) (p pattern, ok
 func (a *shapeAnalysis) castPattern(in *ir.Inst, x fact) (p pattern, ok, exact bool) {
 	from := in.Args[0].Type
 	switch in.Op {
-	case ir.Trunc:
-		return x.pat, x.kind == ir.Affine, true
+	case ir.Trunc: // a guess was extended from 32 bits, and the lower ones are what they were
+		return x.pat, x.kind == ir.Affine || x.guess && in.Results[0].Type.Bits() <= 32, true
 	case ir.SExt, ir.ZExt:
 		no, u := a.noWrap(x, from.Bits())
 		if in.Op == ir.ZExt {

@@ -185,7 +185,7 @@ func (dom *domain) fail(err error) error {
 
 var stopKinds = map[uint32]backend.FaultKind{
 	image.StopTrap: backend.FaultTrap, image.StopAssert: backend.FaultAssert, image.StopDeadlock: backend.FaultDeadlock,
-	image.StopMisalign: backend.FaultMisaligned, image.StopStack: backend.FaultStack, image.StopCall: backend.FaultAddress, image.StopTexture: backend.FaultAddress, image.StopIllegal: backend.FaultInstruction,
+	image.StopMisalign: backend.FaultMisaligned, image.StopStack: backend.FaultStack, image.StopCall: backend.FaultAddress, image.StopTexture: backend.FaultAddress, image.StopIllegal: backend.FaultInstruction, image.StopOutside: backend.FaultAddress,
 }
 
 var faultKinds = map[engine.FaultKind]backend.FaultKind{

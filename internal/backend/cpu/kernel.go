@@ -264,7 +264,7 @@ func (k *Kernel) slice() (*found, error) {
 // request asks for the kernel with the compiler's own choice of stack.
 func (k *Kernel) request(text string, block [3]uint32, clusters bool) *compile.Request {
 	req := &compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)}
-	req.Options.ExactNaN, req.Options.Clusters = k.p.dev.b.exactNaN, clusters
+	req.Options.ExactNaN, req.Options.Clusters, req.Options.Bounds = k.p.dev.b.exactNaN, clusters, k.p.dev.e.Narrow()
 	return req
 }
 

@@ -87,7 +87,7 @@ func (b *bulk) each(t *thread, f func(to []byte, n uint64)) {
 	at &= 1<<rankShift - 1
 	bar &= 1<<rankShift - 1
 	for s := uint16(b.ctas.get(t)); s != 0; s &= s - 1 {
-		one(uint64(bits.TrailingZeros16(s)+1) << rankShift)
+		one(uint64(bits.TrailingZeros16(s)+rankFirst) << rankShift)
 	}
 }
 

@@ -14,14 +14,20 @@ type Space interface {
 }
 
 // The windows of generic addresses. They are above every address of the machine, so that a generic address tells its space.
-// A shared address is an offset, or, with the rank plus one in the upper byte, an offset in another block of the cluster.
+// A shared address is an offset, or, with the rank and rankFirst in the upper byte, an offset in a block of the cluster. That is none that
+// an offset outside is likely to be.
 const (
 	sharedWindow = 1 << 56
 	localWindow  = 1 << 57
 	paramWindow  = 1 << 58
 	windowSize   = 1 << 32
 	rankShift    = 24
+	rankFirst    = 0x61
 )
+
+// hardwareWindow is where shared memory ends for the hardware, of which the first KiB is its own: what lies behind is no illegal address
+// but an illegal instruction (testdata/apps/outside.want).
+const hardwareWindow = 1<<rankShift - 1024
 
 // view is an allocation found before.
 type view struct{ base, size uint64 }
@@ -51,6 +57,9 @@ func (t *thread) mem(space ptx.Space, addr, n, align uint64) []byte {
 	switch space {
 	case ptx.SpaceShared:
 		m := t.sharedOf(addr)
+		if addr&(1<<rankShift-1) >= hardwareWindow {
+			t.faultAddr(backend.FaultInstruction, given, "outside the window on shared memory")
+		}
 		return t.within(m[:cap(m)], addr&(1<<rankShift-1), n, given, "shared memory")
 	case ptx.SpaceLocal:
 		return t.within(t.local, addr, n, given, "local memory")
@@ -75,10 +84,10 @@ func (t *thread) sharedOf(addr uint64) []byte {
 		return t.w.b.shared
 	}
 	c := t.w.b.cluster
-	if c == nil || rank > uint64(len(c.blocks)) {
-		t.faultAddr(backend.FaultAddress, addr, "no such block in the cluster")
+	if c == nil || rank-rankFirst >= uint64(len(c.blocks)) {
+		t.faultAddr(backend.FaultInstruction, addr, "no such block in the cluster")
 	}
-	return c.blocks[rank-1].shared
+	return c.blocks[rank-rankFirst].shared
 }
 
 // check faults unless [addr, addr+n) is inside one allocation.

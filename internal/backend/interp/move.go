@@ -171,7 +171,7 @@ func decodeIsspacep(d *decoder) step {
 			ok = ok && !t.w.b.g.env.isConst(at)
 		case own && ok:
 			r := at >> rankShift
-			ok = r == 0 || r == uint64(t.w.b.rank)+1
+			ok = r == 0 || r == uint64(t.w.b.rank)+rankFirst
 		}
 		t.r[dst] = bit(ok)
 	}}
@@ -223,7 +223,7 @@ func decodeMapa(d *decoder) step {
 	}
 	return step{lane: func(t *thread) {
 		at := (a.get(t) - base) & (1<<rankShift - 1)
-		t.r[dst] = base + at | (b.get(t)+1)<<rankShift
+		t.r[dst] = base + at | (b.get(t)+rankFirst)<<rankShift
 	}}
 }
 
@@ -234,8 +234,8 @@ func decodeGetctarank(d *decoder) step {
 		base = sharedWindow
 	}
 	return step{lane: func(t *thread) {
-		if r := (a.get(t) - base) >> rankShift & 0xff; r > 0 {
-			t.r[dst] = r - 1
+		if r := (a.get(t) - base) >> rankShift & 0xff; r >= rankFirst {
+			t.r[dst] = r - rankFirst
 		} else {
 			t.r[dst] = uint64(t.w.b.rank)
 		}

@@ -185,7 +185,7 @@ func decodeTensorLoad(d *decoder) step {
 		at &= 1<<rankShift - 1
 		b &= 1<<rankShift - 1
 		for s := uint16(ctas.get(t)); s != 0; s &= s - 1 {
-			one(t, m, uint64(bits.TrailingZeros16(s)+1)<<rankShift, at, b)
+			one(t, m, uint64(bits.TrailingZeros16(s)+rankFirst)<<rankShift, at, b)
 		}
 	}}
 }

@@ -22,7 +22,7 @@ func fromPTX(req *compile.Request, o llvm.Options, t *clock, emitted map[string]
 	if err != nil {
 		return nil, err
 	}
-	code, err := warp.Emit(k, warp.Config{Block: req.Block, Triple: o.Triple, CPU: o.CPU, Features: o.Features, ExactNaN: req.Options.ExactNaN})
+	code, err := warp.Emit(k, warp.Config{Block: req.Block, Triple: o.Triple, CPU: o.CPU, Features: o.Features, ExactNaN: req.Options.ExactNaN, Bounds: req.Options.Bounds})
 	if err != nil {
 		return nil, stageError("emit", err)
 	}

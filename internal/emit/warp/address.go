@@ -36,7 +36,18 @@ func (e *emitter) pattern(in *ir.Inst) (s ir.Shape, known bool) {
 		}
 		return ir.Shape{Kind: ir.Affine, Stride: int64(e.meta.LocalThread)}, true
 	}
-	return s, s.Kind >= ir.Affine || s.Guess
+	return s, (s.Kind >= ir.Affine || s.Guess) && (in.Space != ir.Shared || e.closeBy(s))
+}
+
+// closeBy reports lanes that are no further from lane 0 than the engine's reservation allows for (ir.LaneReach): what is not lies outside
+// of shared memory in any case, and where the offset of each lane says.
+func (e *emitter) closeBy(s ir.Shape) bool {
+	for l := range e.w {
+		if off := laneOffset(s, l); off > ir.LaneReach || off < -ir.LaneReach {
+			return false
+		}
+	}
+	return true
 }
 
 // parts is a varying address as base + scale × index with 32-bit indices, which gathers want.

@@ -216,8 +216,15 @@ func (e *emitter) testAlign(in *ir.Inst, addr ll.Val, low int64, mask ll.Val, al
 	})
 }
 
-// orMisaligned goes on if bad is false or no lane does it. What was known of vectors stays known: this block leads there.
+// orMisaligned goes on if bad is false or no lane does it.
 func (e *emitter) orMisaligned(in *ir.Inst, bad ll.Val, lanes func() ll.Val) {
+	e.orStop(in, bad, lanes, func() { e.Br(misalignedLabel) })
+	e.ctx.misaligned = true
+}
+
+// orStop goes on if bad is false or no lane does it, and else stops where leave leads. What was known of vectors stays
+// known: this block leads there.
+func (e *emitter) orStop(in *ir.Inst, bad ll.Val, lanes func() ll.Val, leave func()) {
 	o := e.Func
 	fresh := e.where == o.Cur()
 	trap, stop, on := o.NewLabel("odd"), o.NewLabel("odd.stop"), o.NewLabel("even")
@@ -228,12 +235,11 @@ func (e *emitter) orMisaligned(in *ir.Inst, bad ll.Val, lanes func() ll.Val) {
 	o.Label(stop)
 	o.Store(ll.Int("i32", int64(in.Line)), e.at(e.ctx.worker, image.WorkerStopLine), 0)
 	o.Store(act, e.at(e.ctx.worker, image.WorkerStopLanes), 0)
-	o.Br(misalignedLabel)
+	leave()
 	o.Label(on)
 	if fresh {
 		e.where = on
 	}
-	e.ctx.misaligned = true
 }
 
 // misalignedEnd is where all of them stop.

@@ -129,6 +129,7 @@ func emitAtomic(e *emitter, in *ir.Inst) {
 	t := in.Args[1].Type
 	mask, all := e.mask(in)
 	e.aligned(in, bytesOf(t), mask, all)
+	e.bounded(in, bytesOf(t), mask, all)
 	if e.warpCombined(in) {
 		return
 	}
@@ -356,6 +357,7 @@ func emitCAS(e *emitter, in *ir.Inst) {
 	it := ll.IntType(t.Bits())
 	mask, all := e.mask(in)
 	e.aligned(in, bytesOf(t), mask, all)
+	e.bounded(in, bytesOf(t), mask, all)
 	e.eachPointer(in, func(p ll.Val, l []ll.Val) []ll.Val {
 		want, val := e.Recast(l[0], it), e.Recast(l[1], it)
 		if in.Space == ir.Shared || in.Space == ir.Local {

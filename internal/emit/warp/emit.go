@@ -26,6 +26,7 @@ type Config struct {
 	CPU      string    // LLVM's name
 	Features string    // LLVM's list: "+avx512f,…"
 	ExactNaN bool      // f64 NaNs as the card chooses them in loops too
+	Bounds   bool      // test offsets in shared memory: the engine has no addresses to spare around it
 }
 
 // Code is a kernel in LLVM's language.
@@ -156,7 +157,7 @@ func newEmitter(m *ir.Module, cfg Config) *emitter {
 func Facts(m *ir.Module) image.Meta {
 	return image.Meta{
 		Launches: launches(m),
-		Kernel:   m.Kernel, SharedStatic: uint32(m.SharedBytes), SharedAlign: 128, LocalThread: uint32(m.Funcs[0].LocalBytes+15) &^ 15,
+		Kernel:   m.Kernel, SharedStatic: uint32(m.SharedBytes), SharedAlign: uint32(max(128, m.SharedAlign, m.DynamicAlign)), LocalThread: uint32(m.Funcs[0].LocalBytes+15) &^ 15,
 		ParamBytes: uint32(m.ParamBytes), Vars: append([]string(nil), m.Vars...), PTXVersion: uint32(m.SM), Registers: uint32(max(m.Registers, 0)),
 	}
 }

@@ -29,6 +29,7 @@ type context struct {
 	warpNext        string // the label of the next warp
 	pending         []pending
 	misaligned      bool // some access may be
+	outside         bool // likewise
 }
 
 func (e *emitter) load(t ll.Type, base ll.Val, off int, meta string) ll.Val {
@@ -94,6 +95,7 @@ func (e *emitter) function() {
 	e.nextBlock(ids, step)
 	o.Br("block.head")
 	e.misalignedEnd()
+	e.outsideEnd()
 	e.finishPhis()
 	e.helpers()
 	e.products()

@@ -89,6 +89,7 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	e.before(in)
 	a := e.access(in, in.Results)
 	e.aligned(in, a.size, a.mask, a.all)
+	e.bounded(in, a.size, a.mask, a.all)
 	var out []ll.Val
 	var plan *knownPlan
 	switch {
@@ -368,6 +369,7 @@ func emitStore(e *emitter, in *ir.Inst) {
 	vals := in.Args[1:]
 	a := e.access(in, vals)
 	e.aligned(in, a.size, a.mask, a.all)
+	e.bounded(in, a.size, a.mask, a.all)
 	switch {
 	case a.uniform():
 		e.storeUniform(a, vals)
@@ -525,6 +527,7 @@ func emitCopyAsync(e *emitter, in *ir.Inst) {
 	mask, all := e.mask(in)
 	e.aligned(dst, n, mask, all)
 	e.aligned(src, n, mask, all)
+	e.bounded(dst, n, mask, all)
 	sp := e.pointers(src)
 	dp := e.pointers(dst)
 	whole := in.Args[2].Const && in.Args[2].Bits >= uint64(n)

@@ -25,6 +25,10 @@ func (e *emitter) rangeOf(v *ir.Value, depth int) analysis.Range {
 		if off := e.sharedOffset(d.Sym) + d.Off; off >= 0 {
 			return analysis.Range{Lo: off, Hi: off}
 		}
+	case ir.LocalAddr:
+		if off := e.localOffset(d); off >= 0 {
+			return analysis.Range{Lo: off, Hi: off}
+		}
 	case ir.Keep:
 		return of(v.Index)
 	case ir.Trunc:

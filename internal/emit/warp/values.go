@@ -78,14 +78,19 @@ func emitSharedAddr(e *emitter, in *ir.Inst) {
 	e.rep(in.Results[0]).scalar = ll.Int("i64", e.sharedOffset(in.Sym)+in.Off)
 }
 
-func emitLocalAddr(e *emitter, in *ir.Inst) {
+// localOffset is the place in the thread's local memory that a LocalAddr names.
+func (e *emitter) localOffset(in *ir.Inst) int64 {
 	off := in.Off
 	for _, s := range e.f.Slots {
 		if s.Name == in.Sym {
 			off += int64(s.Offset)
 		}
 	}
-	e.rep(in.Results[0]).scalar = ll.Int("i64", off)
+	return off
+}
+
+func emitLocalAddr(e *emitter, in *ir.Inst) {
+	e.rep(in.Results[0]).scalar = ll.Int("i64", e.localOffset(in))
 }
 
 func emitParamAddr(e *emitter, in *ir.Inst) { e.rep(in.Results[0]).scalar = ll.Int("i64", in.Off) }
