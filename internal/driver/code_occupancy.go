@@ -2,6 +2,7 @@ package driver
 
 import (
 	"kudzu/internal/backend"
+	"kudzu/internal/driver/occupancy"
 	"kudzu/internal/logx"
 	"kudzu/internal/spec/cu"
 )
@@ -24,16 +25,7 @@ func (f *Function) occupancy(threads, dynamic uint64) (int, error) {
 		}
 		logx.Debugf("blocks of %s that are resident: %v", f.decl.Name, err) // then as below, from what is known of the device
 	}
-	warp := uint64(max(1, in.WarpSize))
-	resident := (threads + warp - 1) / warp * warp
-	n := min(uint64(in.BlocksPerSM), uint64(in.ThreadsPerSM)/resident)
-	n = min(n, uint64(in.SharedSM)/(uint64(k.StaticShared)+dynamic+reservedShared))
-	if k.Registers > 0 {
-		// Registers are given to warps in pieces of 256.
-		perWarp := (uint64(k.Registers)*warp + 255) / 256 * 256
-		n = min(n, uint64(in.Registers)/perWarp*warp/resident)
-	}
-	return int(n), nil
+	return occupancy.Resident(in, occupancy.Block{Threads: threads, Shared: uint64(k.StaticShared) + dynamic, Registers: k.Registers}), nil
 }
 
 // OccupancyMaxActiveBlocksPerMultiprocessor is the blocks one multiprocessor can hold.

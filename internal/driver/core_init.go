@@ -93,7 +93,7 @@ type state struct {
 	captureN    atomic.Int32                          // length of captures
 	graphN      atomic.Uint32                         // last graph id
 
-	allocs       rangeMap
+	allocs       allocations
 	names        nameTable
 	graves       graveyard
 	captureModes sync.Map      // Thread.ID to cu.CUstreamCaptureMode

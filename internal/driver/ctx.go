@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/driver/orderlock"
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
@@ -27,8 +28,8 @@ type Context struct {
 	domain  atomic.Uint64 // of faults: new at each waking, so that a fault does not outlive a reset
 	fault   atomic.Int32  // sticky Result of a kernel fault, 0 if none
 
-	order     orderLock // see Stream.begin
-	legacySeq uint64    // guarded by order: pieces of work put into the legacy stream
+	order     orderlock.RWLock // see Stream.begin
+	legacySeq uint64           // guarded by order: pieces of work put into the legacy stream
 	legacy    atomic.Pointer[Stream]
 	blocking  atomic.Pointer[[]*Stream] // those that the legacy stream waits for; written under mu, replaced, never changed in place
 

@@ -2,14 +2,14 @@ package driver
 
 import (
 	"kudzu/internal/backend"
+	"kudzu/internal/driver/occupancy"
 	"kudzu/internal/spec/cu"
 )
 
 // Limits that are the same on every device.
 const (
-	maxPitch       = 1<<31 - 1
-	pitchAlign     = 512  // of rows from cuMemAllocPitch, and of textures
-	reservedShared = 1024 // bytes of shared memory that the system takes per block
+	maxPitch   = 1<<31 - 1
+	pitchAlign = 512 // of rows from cuMemAllocPitch, and of textures
 )
 
 // attr computes one attribute of a device.
@@ -152,7 +152,7 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:                  func(i *backend.Info) int { return i.L2Bytes / 2 }, // a hint: nothing is set apart
 	cu.CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:                 num(128 << 20),
 	cu.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED:       num(0),
-	cu.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:              num(reservedShared),
+	cu.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:              num(occupancy.ReservedShared),
 	cu.CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED:                   num(0),
 	cu.CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:             num(1),
 	cu.CU_DEVICE_ATTRIBUTE_TIMELINE_SEMAPHORE_INTEROP_SUPPORTED:          num(0),

@@ -190,7 +190,7 @@ func (c *condition) unref(after *cleanup) {
 		if c.a.ctx.alive.Load() {
 			_ = c.a.ctx.sync()
 		}
-		if c.a.ctx.state.allocs.take(c.a.base, func(b *alloc) bool { return b == c.a }) != nil {
+		if c.a.ctx.state.allocs.take(c.a) {
 			c.a.release()
 		}
 	})
@@ -259,7 +259,7 @@ func (t *Thread) GraphConditionalHandleCreate(h cu.CUgraph, ctx cu.CUcontext, st
 		})
 	}
 	if err != nil {
-		if c.state.allocs.take(k.a.base, func(b *alloc) bool { return b == k.a }) != nil {
+		if c.state.allocs.take(k.a) {
 			k.a.release()
 		}
 		return 0, c.fail(err)

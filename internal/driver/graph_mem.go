@@ -78,7 +78,7 @@ func (m *graphMemory) end() {
 	if c.alive.Load() {
 		_ = c.sync()
 	}
-	if c.state.allocs.take(m.a.base, func(b *alloc) bool { return b == m.a }) != nil {
+	if c.state.allocs.take(m.a) {
 		m.a.release()
 	}
 }

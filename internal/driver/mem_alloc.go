@@ -17,7 +17,7 @@ func (c *Context) newAlloc(a *alloc) error {
 		return errUnknown // the backend gave an address twice
 	}
 	if !c.alive.Load() { // the context ended meanwhile: put has already freed its memory
-		if c.state.allocs.take(a.base, func(b *alloc) bool { return b == a }) != nil {
+		if c.state.allocs.take(a) {
 			a.release()
 		}
 		return errDestroyed
@@ -129,7 +129,7 @@ func (t *Thread) MemFree(p DevPtr) error {
 	if a.graph != nil {
 		return a.graph.free()
 	}
-	if s.allocs.take(a.base, func(b *alloc) bool { return b == a }) == nil {
+	if !s.allocs.take(a) {
 		return errInvalidValue // another thread was first
 	}
 	a.release()
@@ -224,7 +224,7 @@ func (t *Thread) dropHost(p hostmem.Ptr, kind allocKind, missing Result) error {
 	if err := a.ctx.sync(); err != nil {
 		return err
 	}
-	if s.allocs.take(a.base, func(b *alloc) bool { return b == a }) == nil {
+	if !s.allocs.take(a) {
 		return missing
 	}
 	a.release()
@@ -250,7 +250,7 @@ func (t *Thread) MemHostRegister(p hostmem.Ptr, n uint64, flags uint32) error {
 	}
 	if h, ok := c.dev.dev.Memory().(backend.HostMemory); ok {
 		if err := h.RegisterHost(backend.Addr(p), n); err != nil {
-			c.state.allocs.take(a.base, func(b *alloc) bool { return b == a })
+			c.state.allocs.take(a)
 			return c.fail(err)
 		}
 	}

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"kudzu/internal/backend"
@@ -281,52 +280,6 @@ func TestPointerAttributes(t *testing.T) {
 		if got := hostmem.Load[uint64](o[i]); got != v {
 			t.Errorf("attribute %d of junk is %#x, want %#x", i, got, v)
 		}
-	}
-}
-
-func TestRangeMap(t *testing.T) {
-	var m rangeMap
-	r := rand.New(rand.NewPCG(1, 2))
-	live := map[uint64]*alloc{}
-	const slots = 4000
-	for range 40000 {
-		base := (r.Uint64N(slots) + 1) * 64
-		if a := live[base]; a != nil && r.IntN(2) == 0 {
-			if m.take(base, func(*alloc) bool { return true }) != a {
-				t.Fatal("lost a range")
-			}
-			delete(live, base)
-			continue
-		}
-		a := &alloc{base: base, size: 1 + r.Uint64N(64)}
-		if ok := m.add(a); ok != (live[base] == nil) {
-			t.Fatalf("add at %d: %v", base, ok)
-		} else if ok {
-			live[base] = a
-		}
-	}
-	for range 20000 {
-		addr := r.Uint64N((slots + 2) * 64)
-		a := live[addr/64*64]
-		if a != nil && addr-a.base >= a.size {
-			a = nil
-		}
-		if got := m.find(addr); got != a {
-			t.Fatalf("find %d: %v, want %v", addr, got, a)
-		}
-	}
-	if got := len(m.takeAll(func(a *alloc) bool { return a.size > 32 })); got == 0 || m.find(^uint64(0)) != nil {
-		t.Fatal(got)
-	}
-}
-
-func BenchmarkFind(b *testing.B) {
-	var m rangeMap
-	for i := range uint64(100000) {
-		m.add(&alloc{base: (i + 1) * 4096, size: 4096})
-	}
-	for i := uint64(0); b.Loop(); i++ {
-		m.find(4096 + i*7919%(100000*4096))
 	}
 }
 

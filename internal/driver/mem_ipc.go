@@ -359,7 +359,7 @@ func (s *state) closeShared(p DevPtr) error {
 	if err := a.ctx.sync(); err != nil {
 		return err
 	}
-	if s.allocs.take(a.base, func(b *alloc) bool { return b == a }) == nil {
+	if !s.allocs.take(a) {
 		return errInvalidValue
 	}
 	a.release()

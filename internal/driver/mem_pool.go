@@ -346,7 +346,7 @@ func (s *state) freeAsync(a *alloc, st *Stream) error {
 	if err != nil {
 		return err
 	}
-	if s.allocs.take(a.base, func(b *alloc) bool { return b == a }) == nil {
+	if !s.allocs.take(a) {
 		return errInvalidValue // another thread was first
 	}
 	s.unexport(a)

@@ -1,12 +1,10 @@
 package driver
 
 import (
-	"slices"
-	"sort"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
-	"kudzu/internal/lockrank"
+	"kudzu/internal/driver/rangemap"
 	"kudzu/internal/spec/cu"
 )
 
@@ -86,44 +84,25 @@ func (a *alloc) release() {
 	// A module's variable is the program's; registered memory that nobody was told about needs nothing.
 }
 
-// chunkMax is how many ranges one chunk of a rangeMap holds: small enough that an insertion moves little memory, large
-// enough that the list of chunks stays short with a million allocations.
-const chunkMax = 512
+// allocations is every range of memory that programs may name, by address.
+type allocations struct{ ranges rangemap.Map[*alloc] }
 
-// rangeMap is a set of disjoint address ranges. Copies look addresses up at every call, so readers share a lock.
-type rangeMap struct {
-	mu     lockrank.RWMutex[lockrank.DriverRanges]
-	chunks [][]*alloc // guarded by mu: none is empty; ascending
+func (m *allocations) find(addr uint64) *alloc { return m.ranges.Find(addr) }
+
+func (m *allocations) add(a *alloc) bool {
+	return m.ranges.Add(rangemap.Range[*alloc]{Base: a.base, Size: a.size, Value: a})
 }
 
-// place is the chunk that holds or would hold addr, and the number of its ranges that start at or before addr.
-//
-// Preconditions: m.mu is held, there is a chunk.
-func (m *rangeMap) place(addr uint64) (chunk, n int) {
-	chunk = max(0, sort.Search(len(m.chunks), func(i int) bool { return m.chunks[i][0].base > addr })-1)
-	c := m.chunks[chunk]
-	return chunk, sort.Search(len(c), func(i int) bool { return c[i].base > addr })
+// take removes a; false if it is not there (any more).
+func (m *allocations) take(a *alloc) bool {
+	_, ok := m.ranges.Take(a.base, func(b *alloc) bool { return b == a })
+	return ok
 }
 
-// find is the range that holds addr, or nil.
-func (m *rangeMap) find(addr uint64) *alloc {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if len(m.chunks) == 0 {
-		return nil
-	}
-	c, n := m.place(addr)
-	if n == 0 {
-		return nil
-	}
-	if a := m.chunks[c][n-1]; addr-a.base < a.size {
-		return a
-	}
-	return nil
-}
+func (m *allocations) takeAll(ok func(*alloc) bool) []*alloc { return m.ranges.TakeAll(ok) }
 
 // holds reports whether n bytes at addr are memory: of a, or of mappings that follow each other without a gap.
-func (m *rangeMap) holds(a *alloc, addr, n uint64) bool {
+func (m *allocations) holds(a *alloc, addr, n uint64) bool {
 	for {
 		left := a.size - (addr - a.base)
 		if n <= left {
@@ -137,75 +116,4 @@ func (m *rangeMap) holds(a *alloc, addr, n uint64) bool {
 			return false
 		}
 	}
-}
-
-// add puts a range in; false if it overlaps one that is there.
-func (m *rangeMap) add(a *alloc) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.chunks) == 0 {
-		m.chunks = [][]*alloc{{a}}
-		return true
-	}
-	c, n := m.place(a.base)
-	list := m.chunks[c]
-	if n > 0 && a.base-list[n-1].base < list[n-1].size {
-		return false
-	}
-	next := (*alloc)(nil)
-	if n < len(list) {
-		next = list[n]
-	} else if c+1 < len(m.chunks) {
-		next = m.chunks[c+1][0]
-	}
-	if next != nil && next.base-a.base < a.size {
-		return false
-	}
-	list = slices.Insert(list, n, a)
-	m.chunks[c] = list
-	if len(list) > chunkMax {
-		half := len(list) / 2
-		m.chunks = slices.Insert(m.chunks, c+1, slices.Clone(list[half:]))
-		m.chunks[c] = slices.Clip(list[:half])
-	}
-	return true
-}
-
-// take removes and returns the range that starts at base and that ok accepts, or nil.
-func (m *rangeMap) take(base uint64, ok func(*alloc) bool) *alloc {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.chunks) == 0 {
-		return nil
-	}
-	c, n := m.place(base)
-	if n == 0 || m.chunks[c][n-1].base != base || !ok(m.chunks[c][n-1]) {
-		return nil
-	}
-	a := m.chunks[c][n-1]
-	if m.chunks[c] = slices.Delete(m.chunks[c], n-1, n); len(m.chunks[c]) == 0 {
-		m.chunks = slices.Delete(m.chunks, c, c+1)
-	}
-	return a
-}
-
-// takeAll removes and returns every range that ok accepts.
-func (m *rangeMap) takeAll(ok func(*alloc) bool) (out []*alloc) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var kept [][]*alloc
-	for _, c := range m.chunks {
-		c = slices.DeleteFunc(c, func(a *alloc) bool {
-			if ok(a) {
-				out = append(out, a)
-				return true
-			}
-			return false
-		})
-		if len(c) > 0 {
-			kept = append(kept, c)
-		}
-	}
-	m.chunks = kept
-	return out
 }

@@ -365,7 +365,7 @@ func (r *reservation) unmap(s *state, p DevPtr, n uint64) error {
 // hide takes a mapping out of what programs may name in calls.
 func (m *mapping) hide(s *state) {
 	if m.seen != nil {
-		s.allocs.take(m.base, func(a *alloc) bool { return a == m.seen })
+		s.allocs.take(m.seen)
 		m.seen = nil
 	}
 }

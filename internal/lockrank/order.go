@@ -6,6 +6,7 @@ import "reflect"
 type (
 	NVML              struct{}
 	RosterSample      struct{}
+	RosterEnergy      struct{}
 	BlasHandle        struct{}
 	LtDescriptors     struct{}
 	ShimProviders     struct{}
@@ -111,6 +112,7 @@ func Order() []Row {
 	return []Row{
 		{Lock: reflect.TypeFor[NVML](), Where: "shim/nvml", Guards: "how often it was initialised"},
 		{Lock: reflect.TypeFor[RosterSample](), Where: "roster.Sampler", Guards: "the counters as read last"},
+		{Lock: reflect.TypeFor[RosterEnergy](), Where: "roster: energy", Guards: "the meter as read last"},
 		{Lock: reflect.TypeFor[BlasHandle](), Where: "shim/cublas.Handle", Guards: "stream, modes and workspace of a handle"},
 		{Lock: reflect.TypeFor[LtDescriptors](), Where: "shim/cublaslt", Guards: "free descriptors"},
 		{Lock: reflect.TypeFor[ShimProviders](), Where: "shim.Providers", Guards: "the list of providers, while it grows"},
@@ -140,7 +142,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[DriverSharing](), Where: "driver: sharing.mu", Guards: "memory of other processes, and ours that others see"},
 		{Lock: reflect.TypeFor[DriverGraph](), Where: "driver: state.graphMu", Guards: "all graphs, nodes, captures"},
 		{Lock: reflect.TypeFor[DriverOrder](), Where: "driver: Context.order", Guards: "the order of the legacy stream; held while work is put in"},
-		{Lock: reflect.TypeFor[DriverOrderQueue](), Where: "driver: orderLock.mu", Guards: "those that wait for it"},
+		{Lock: reflect.TypeFor[DriverOrderQueue](), Where: "driver/orderlock: RWLock.mu", Guards: "those that wait for it"},
 		{Lock: reflect.TypeFor[DriverStream](), Where: "driver: Stream.mu", Guards: "how far the stream has waited for the legacy stream"},
 		{Lock: reflect.TypeFor[DriverTail](), Where: "driver: Context.tailMu", Guards: "the end of the legacy stream"},
 		{Lock: reflect.TypeFor[DriverContext](), Where: "driver: Context.mu", Guards: "streams, events, modules, limits of a context"},

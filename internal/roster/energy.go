@@ -4,8 +4,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"kudzu/internal/lockrank"
 )
 
 // Where the system has the energy counters of processor packages (RAPL). Reading them may need rights.
@@ -44,7 +45,7 @@ func PowerLimit() (uint64, bool) { return total(powercap, "constraint_0_power_li
 
 // Meter turns the energy counter into power.
 type Meter struct {
-	mu     sync.Mutex
+	mu     lockrank.Mutex[lockrank.RosterEnergy]
 	at     time.Time // guarded by mu, as the rest
 	energy uint64
 	last   uint64

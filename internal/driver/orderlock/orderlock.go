@@ -1,4 +1,5 @@
-package driver
+// Package orderlock is the lock that orders the legacy stream against the others of its context.
+package orderlock
 
 import (
 	"sync"
@@ -7,9 +8,9 @@ import (
 	"kudzu/internal/lockrank"
 )
 
-// orderLock is a sync.RWMutex that costs half as much where nobody else wants it: the legacy stream takes it at every launch.
+// RWLock is a sync.RWMutex that costs half as much where nobody else wants it: the legacy stream takes it at every launch.
 // While somebody waits, all go by the mutex, so that nobody passes those who wait for ever. The zero value is free.
-type orderLock struct {
+type RWLock struct {
 	state   atomic.Int32 // readers, or -1 for a writer
 	waiting atomic.Int32 // written under mu
 
@@ -19,7 +20,7 @@ type orderLock struct {
 }
 
 // Lock is for writers: the legacy stream.
-func (o *orderLock) Lock() {
+func (o *RWLock) Lock() {
 	lockrank.Enter[lockrank.DriverOrder]()
 	if o.waiting.Load() != 0 || !o.state.CompareAndSwap(0, -1) {
 		o.slow(true)
@@ -27,14 +28,14 @@ func (o *orderLock) Lock() {
 }
 
 // Unlock gives it back.
-func (o *orderLock) Unlock() {
+func (o *RWLock) Unlock() {
 	o.state.Store(0)
 	o.wake()
 	lockrank.Leave[lockrank.DriverOrder]()
 }
 
 // RLock is for readers: the streams that wait for the legacy stream.
-func (o *orderLock) RLock() {
+func (o *RWLock) RLock() {
 	lockrank.Enter[lockrank.DriverOrder]()
 	if o.waiting.Load() != 0 || !o.read() {
 		o.slow(false)
@@ -42,7 +43,7 @@ func (o *orderLock) RLock() {
 }
 
 // RUnlock gives it back.
-func (o *orderLock) RUnlock() {
+func (o *RWLock) RUnlock() {
 	if o.state.Add(-1) == 0 {
 		o.wake()
 	}
@@ -50,7 +51,7 @@ func (o *orderLock) RUnlock() {
 }
 
 // read takes it if there is no writer.
-func (o *orderLock) read() bool {
+func (o *RWLock) read() bool {
 	for n := o.state.Load(); n >= 0; n = o.state.Load() {
 		if o.state.CompareAndSwap(n, n+1) {
 			return true
@@ -59,7 +60,7 @@ func (o *orderLock) read() bool {
 	return false
 }
 
-func (o *orderLock) slow(write bool) {
+func (o *RWLock) slow(write bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.changed.L == nil {
@@ -82,7 +83,7 @@ func (o *orderLock) slow(write bool) {
 	}
 }
 
-func (o *orderLock) wake() {
+func (o *RWLock) wake() {
 	if o.waiting.Load() == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package driver
+package orderlock
 
 import (
 	"sync"
@@ -9,7 +9,7 @@ import (
 
 // Readers and writers never meet, and none is left waiting.
 func TestOrderLock(t *testing.T) {
-	var o orderLock
+	var o RWLock
 	var readers, writers atomic.Int32
 	var total [2]int // written by writers only
 	var wg sync.WaitGroup
@@ -50,7 +50,7 @@ func TestOrderLock(t *testing.T) {
 
 // A writer gets its turn among readers that never all leave, and readers get theirs among writers.
 func TestOrderLockFair(t *testing.T) {
-	var o orderLock
+	var o RWLock
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	for range 2 {
