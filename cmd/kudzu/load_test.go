@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -122,5 +123,27 @@ func TestLoaderOf(t *testing.T) {
 		if l := loaderOf(at(name)); l != (loader{}) {
 			t.Errorf("%s: %+v", name, l)
 		}
+	}
+}
+
+// TestWithTools: programs find our nvidia-smi before any other, where it is beside this program.
+func TestWithTools(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", "/usr/bin")
+	env, err := withTools([]string{"PATH=/usr/bin"})
+	if err != nil || !slices.Equal(env, []string{"PATH=/usr/bin"}) {
+		t.Fatalf("without it: %q, %v", env, err)
+	}
+	link := filepath.Join(filepath.Dir(self), smiName)
+	if err := os.Symlink(self, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(link) })
+	env, err = withTools([]string{"PATH=/usr/bin"})
+	if want := filepath.Dir(self) + ":/usr/bin"; err != nil || !slices.Equal(env, []string{"PATH=" + want}) || os.Getenv("PATH") != want {
+		t.Errorf("with it: %q, %v", env, err)
 	}
 }

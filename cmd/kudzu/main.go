@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type verb struct {
 	about string
 	run   func(args []string, out io.Writer) error
 	inner bool // for other programs, not listed
+	helps bool // has a help of its own
 }
 
 // errUsage asks main to print the verb's usage; the text says what was wrong.
@@ -45,7 +47,7 @@ func verbs() []verb {
 			about: "compile PTX and show any stage of it; --all: every kernel of a file into the cache, ahead of its first run", run: runCompile},
 		{name: "check", args: "[--json] [--quiet] [--fast] [--sm=NN] program|library|file.ptx",
 			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},
-		{name: "smi", args: "[-L] [--query-gpu=FIELDS --format=csv[,noheader,nounits]]", about: "show devices, their memory and use, and who uses them", run: runSMI},
+		{name: "smi", args: "[-L] [-q] [-x] [--query-gpu=FIELDS --format=csv[,noheader,nounits]] [dmon|pmon|topo]", about: "show devices, their memory and use, and who uses them, as nvidia-smi does", run: runSMI, helps: true},
 		{name: "report", args: "", about: "write what someone who looks into a problem asks first, with a self-test of every device", run: runReport},
 		{name: "cache", args: "[ls|clear|dir]", about: "look at or empty the cache of compiled kernels", run: runCache},
 		{name: "version", args: "", about: "print the version", run: runVersion},
@@ -55,7 +57,11 @@ func verbs() []verb {
 }
 
 func main() {
-	err := dispatch(os.Args[1:], os.Stdout)
+	args := os.Args[1:]
+	if filepath.Base(os.Args[0]) == smiName { // a link to this program
+		args = append([]string{"smi"}, args...)
+	}
+	err := dispatch(args, os.Stdout)
 	var code exitCode
 	if errors.As(err, &code) {
 		os.Exit(int(code))
@@ -81,7 +87,7 @@ func dispatch(args []string, out io.Writer) error {
 	if !ok {
 		return fmt.Errorf("no verb %q; kudzu help lists them", args[0])
 	}
-	if len(args) > 1 && (args[1] == "-h" || args[1] == "--help") {
+	if !v.helps && len(args) > 1 && (args[1] == "-h" || args[1] == "--help") {
 		return runHelp([]string{name}, out)
 	}
 	err := v.run(args[1:], out)

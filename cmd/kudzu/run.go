@@ -35,7 +35,7 @@ var backendNames = []string{"cpu", "interp", "cuda"}
 
 // runRun replaces this process by the program, with our libraries in the place of the vendor's.
 func runRun(args []string, _ io.Writer) error {
-	env := os.Environ()
+	env, err := os.Environ(), error(nil)
 	stats, statsFile, way := false, "", ""
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		a := args[0]
@@ -79,6 +79,9 @@ func runRun(args []string, _ io.Writer) error {
 	if len(args) == 0 {
 		return errUsage{"which program?"}
 	}
+	if env, err = withTools(env); err != nil {
+		return err
+	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return notRun(args[0], err)
@@ -112,6 +115,24 @@ func notRun(program string, err error) error {
 	}
 	fmt.Fprintf(os.Stderr, "kudzu: program %s: %v\n", program, err)
 	return code
+}
+
+// withTools has programs find our nvidia-smi, where it is beside this program; so does the search for the program itself.
+func withTools(env []string) ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(self)
+	if _, err := os.Stat(filepath.Join(dir, smiName)); err != nil {
+		return env, nil
+	}
+	env = frontOf(env, "PATH", dir)
+	path, _ := strings.CutPrefix(env[len(env)-1], "PATH=")
+	return env, os.Setenv("PATH", path)
 }
 
 func setEnv(env []string, name, val string) []string {

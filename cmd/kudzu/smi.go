@@ -1,243 +1,375 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
-	"kudzu/internal/backend"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
-	"kudzu/internal/roster"
 	"kudzu/internal/shim/nvml"
+	"kudzu/internal/spec/nv"
 )
 
-// card is one device as smi shows it.
-type card struct {
-	backend.Info
-	index       int
-	used        uint64
-	utilisation int
+// smiName is the program that this one is under another name: dist/bin has a link.
+const smiName = "nvidia-smi"
+
+// The codes that nvidia-smi ends with.
+const (
+	smiInvalid = exitCode(2)   // an argument of an option
+	smiNobody  = exitCode(6)   // no such device
+	smiNoNVML  = exitCode(9)   // no driver
+	smiUnknown = exitCode(255) // an option
+)
+
+// smiOptions is what the command line asks for.
+type smiOptions struct {
+	list, excluded, query, xml, unit bool
+	help, version                    bool
+	ids                              []string
+	idOption                         string // as it was written
+	display                          string
+	selective                        string // the kind of a selective query: gpu, compute-apps, …
+	fields, format                   string
+	helpQuery                        string
+	file                             string
+	every                            time.Duration
+	set                              []smiSetting
 }
 
-func (c card) uuid() string {
-	b := c.UUID
-	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+// smiSetting is an option that would change devices.
+type smiSetting struct{ option, value string }
+
+// smiSettings are those options, by both names.
+var smiSettings = map[string]string{"-pm": "-pm", "--persistence-mode": "-pm", "-c": "-c", "--compute-mode": "-c", "-am": "-am", "--accounting-mode": "-am", "-mig": "-mig", "--multi-instance-gpu": "-mig"}
+
+// smiValued are the options that take a value, with the name that parsing has for them.
+var smiValued = map[string]string{
+	"-i": "id", "--id": "id", "-d": "display", "--display": "display", "-f": "file", "--filename": "file", "--format": "format",
+	"-lms": "ms", "--loop-ms": "ms", "-l": "s", "--loop": "s",
 }
 
-func (c card) bus() string { return fmt.Sprintf("%08X:%02X:%02X.0", c.PCI[0], c.PCI[1], c.PCI[2]) }
+// smiFlags are the options that do not.
+func (o *smiOptions) flag(name string) bool {
+	switch name {
+	case "-L", "--list-gpus":
+		o.list = true
+	case "-B", "--list-excluded-gpus":
+		o.excluded = true
+	case "-q", "--query", "-a":
+		o.query = true
+	case "-x", "--xml-format":
+		o.xml = true
+	case "-u", "--unit":
+		o.unit = true
+	case "-h", "--help":
+		o.help = true
+	case "--version":
+		o.version = true
+	case "-eow", "--error-on-warning":
+	default:
+		return false
+	}
+	return true
+}
 
-func mib(n uint64) uint64 { return n >> 20 }
-
-// runSMI shows the devices and who uses them, as nvidia-smi would. It starts nothing: what it tells comes from the roster.
-func runSMI(args []string, out io.Writer) error {
-	query, format, list := "", "", false
-	for _, a := range args {
-		switch name, value, _ := strings.Cut(a, "="); name {
-		case "-L", "--list-gpus":
-			list = true
-		case "--query-gpu":
-			query = value
-		case "--format":
-			format = value
+// parseSMI reads the command line.
+func parseSMI(args []string) (*smiOptions, error) {
+	o := &smiOptions{}
+	for len(args) > 0 {
+		name, value, inline := strings.Cut(args[0], "=")
+		whole := args[0]
+		args = args[1:]
+		if kind, ok := strings.CutPrefix(name, "--help-query-"); ok && smiQueries[kind] != nil {
+			o.helpQuery = kind
+			continue
+		}
+		if !inline && o.flag(name) {
+			continue
+		}
+		kind, selective := strings.CutPrefix(name, "--query-")
+		selective = selective && smiQueries[kind] != nil
+		_, setting := smiSettings[name]
+		if !selective && !setting && smiValued[name] == "" {
+			return nil, smiError{smiUnknown, fmt.Sprintf("ERROR: Option %s is not recognized. Please run '%s -h'.\n", whole, smiName)}
+		}
+		if !inline {
+			optional := smiValued[name] == "s"
+			switch {
+			case len(args) > 0 && !(optional && strings.HasPrefix(args[0], "-")):
+				value, args = args[0], args[1:]
+			case !optional:
+				return nil, smiError{smiInvalid, fmt.Sprintf("ERROR: Option %s requires an argument. Please run '%s -h'.\n", name, smiName)}
+			}
+		}
+		switch {
+		case selective:
+			o.selective, o.fields = kind, value
+		case setting:
+			o.set = append(o.set, smiSetting{smiSettings[name], value})
 		default:
-			return errUsage{fmt.Sprintf("smi does not know %q", a)}
+			if err := o.valued(smiValued[name], value, whole); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if (query == "") != (format == "") {
-		return errUsage{"--query-gpu and --format=csv go together"}
+	return o, nil
+}
+
+// valued takes an option with its value.
+func (o *smiOptions) valued(name, value, written string) error {
+	switch name {
+	case "id":
+		o.ids, o.idOption = strings.Split(value, ","), written
+	case "display":
+		o.display = value
+	case "file":
+		o.file = value
+	case "format":
+		o.format = value
+	case "s", "ms":
+		unit := time.Second
+		if name == "ms" {
+			unit = time.Millisecond
+		}
+		if value == "" {
+			value = "5"
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n <= 0 {
+			return smiError{smiInvalid, fmt.Sprintf("Invalid loop interval: %s", value)}
+		}
+		o.every = time.Duration(n) * unit
 	}
-	cards, users, err := look(query != "" && !strings.Contains(query, "utilization") || list)
+	return nil
+}
+
+// smiError is a text for standard output, where nvidia-smi has its errors, and the code it ends with.
+type smiError struct {
+	code exitCode
+	text string
+}
+
+func (e smiError) Error() string { return e.text }
+
+// runSMI shows the devices and who uses them, as nvidia-smi does: what it tells is what NVML answers.
+func runSMI(args []string, out io.Writer) error { return smiMain(args, out, forever) }
+
+// forever waits for the next round of a loop.
+func forever(every time.Duration) bool {
+	time.Sleep(every)
+	return true
+}
+
+func smiMain(args []string, out io.Writer, again func(time.Duration) bool) error {
+	err := smiCommand(args, out, again)
+	var e smiError
+	if errors.As(err, &e) {
+		fmt.Fprintln(out, e.text)
+		return e.code
+	}
+	return err
+}
+
+// smiVerbs are the words that may stand in place of options.
+var smiVerbs = map[string]func(args []string, out io.Writer, again func(time.Duration) bool) error{
+	"dmon": smiDmon, "pmon": smiPmon, "topo": smiTopo,
+	"nvlink": smiSays(""), "mig": smiSays("No MIG-enabled devices found.\n"), "vgpu": smiSays("No supported devices in vGPU mode\n"),
+}
+
+// smiSays answers for what no device here has.
+func smiSays(text string) func([]string, io.Writer, func(time.Duration) bool) error {
+	return func(_ []string, out io.Writer, _ func(time.Duration) bool) error {
+		_, err := io.WriteString(out, text)
+		return err
+	}
+}
+
+func smiCommand(args []string, out io.Writer, again func(time.Duration) bool) error {
+	if len(args) > 0 && smiVerbs[args[0]] != nil {
+		return smiVerbs[args[0]](args[1:], out, again)
+	}
+	o, err := parseSMI(args)
 	if err != nil {
 		return err
 	}
+	if o.file != "" {
+		f, err := os.Create(o.file)
+		if err != nil {
+			return smiError{smiInvalid, fmt.Sprintf("Failed to open %s: %v", o.file, err)}
+		}
+		defer f.Close()
+		out = f
+	}
+	show, err := o.mode()
+	if err != nil {
+		return err
+	}
+	cards, err := openCards()
+	if err != nil {
+		return err
+	}
+	if cards, err = chooseCards(cards, o.ids); err != nil {
+		return err
+	}
+	for {
+		if err := show(out, cards); err != nil || o.every == 0 {
+			return err
+		}
+		if !again(o.every) {
+			return nil
+		}
+	}
+}
+
+// mode is what is shown; what is wrong with the options is said before any device is asked.
+func (o *smiOptions) mode() (func(io.Writer, []card) error, error) {
 	switch {
-	case list:
+	case o.help:
+		return smiText(smiHelp), nil
+	case o.helpQuery != "":
+		return func(out io.Writer, _ []card) error { return smiHelpQuery(out, o.helpQuery) }, nil
+	case o.version:
+		return smiVersion, nil
+	case (o.list || o.excluded) && o.ids != nil:
+		return nil, smiError{smiInvalid, fmt.Sprintf("ERROR: Option %s is not valid for this command. Please run '%s -h' for help.\n", o.idOption, smiName)}
+	case o.list:
+		return smiList, nil
+	case o.excluded:
+		return smiText("No excluded devices found.\n"), nil
+	case o.selective != "":
+		q, err := parseQuery(o.selective, o.fields, o.format)
+		if err != nil {
+			return nil, err
+		}
+		return q.show, nil
+	case o.query && o.unit:
+		return smiUnits, nil
+	case o.query || o.xml:
+		sections, err := parseSections(o.display)
+		if err != nil {
+			return nil, err
+		}
+		if o.xml {
+			return smiXML, nil
+		}
+		return func(out io.Writer, cards []card) error { return smiLog(out, cards, sections) }, nil
+	case o.set != nil:
+		return func(out io.Writer, cards []card) error { return smiSet(out, cards, o.set) }, nil
+	}
+	return smiTable, nil
+}
+
+func smiText(text string) func(io.Writer, []card) error {
+	return func(out io.Writer, _ []card) error {
+		_, err := io.WriteString(out, text)
+		return err
+	}
+}
+
+func smiList(out io.Writer, cards []card) error {
+	for _, c := range cards {
+		fmt.Fprintf(out, "GPU %d: %s (UUID: %s)\n", c.dev, c.name(), c.uuid())
+	}
+	return nil
+}
+
+func smiVersion(out io.Writer, _ []card) error {
+	v := nvml.DriverVersion()
+	short := v
+	if parts := strings.Split(v, "."); len(parts) > 2 {
+		short = strings.Join(parts[:2], ".")
+	}
+	fmt.Fprintf(out, "NVIDIA-SMI version  : %s\nNVML version        : %s\nDRIVER version      : %s\nCUDA Version        : %s\n", v, short, v, driver.VersionText(driver.Version()))
+	return nil
+}
+
+// smiSet asks NVML to change devices, and says what became of it.
+func smiSet(out io.Writer, cards []card, settings []smiSetting) error {
+	for _, s := range settings {
+		n, err := strconv.Atoi(s.value)
+		if err != nil {
+			return smiError{smiInvalid, fmt.Sprintf("Invalid argument %s for option %s", s.value, s.option)}
+		}
 		for _, c := range cards {
-			fmt.Fprintf(out, "GPU %d: %s (UUID: %s)\n", c.index, c.Name, c.uuid())
+			what, now, err := c.set(s.option, n)
+			switch {
+			case err == nil:
+				fmt.Fprintf(out, "%s is already %s for GPU %s.\n", what, now, c.bus())
+			case nvml.Code(err) == int32(nv.NVML_ERROR_NO_PERMISSION) && !c.already(s.option, n):
+				fmt.Fprintf(out, "Unable to set %s for GPU %s: Insufficient Permissions\n", strings.ToLower(what), c.bus())
+				return smiError{exitCode(nv.NVML_ERROR_NO_PERMISSION), "Terminating early due to previous errors."}
+			case c.already(s.option, n):
+				fmt.Fprintf(out, "%s is already %s for GPU %s.\n", what, now, c.bus())
+			default:
+				fmt.Fprintf(out, "Unable to set %s for GPU %s: Not Supported\nTreating as warning and moving on.\n", strings.ToLower(what), c.bus())
+			}
 		}
-		return nil
-	case query != "":
-		return smiQuery(out, cards, query, format)
 	}
-	smiTable(out, cards, users)
+	fmt.Fprintln(out, "All done.")
 	return nil
 }
 
-// look gathers devices and processes. Quick leaves out how busy they are, which takes a tenth of a second.
-func look(quick bool) ([]card, []roster.Process, error) {
-	b, ok := devices.CPU(devices.Config{}).(interface {
-		Infos() ([]backend.Info, error)
-	})
-	if !ok {
-		return nil, nil, fmt.Errorf("the cpu backend does not describe itself")
+// set asks NVML; what is the option's name in a sentence, now the value that the device keeps.
+func (c card) set(option string, n int) (what, now string, err error) {
+	switch option {
+	case "-pm":
+		return "Persistence mode", "Enabled", c.th.DeviceSetPersistenceMode(c.h, nv.NvmlEnableState_t(n))
+	case "-c":
+		return "Compute mode", "set to DEFAULT", c.th.DeviceSetComputeMode(c.h, nv.NvmlComputeMode_t(n))
+	case "-am":
+		return "Accounting Mode", "Disabled", c.th.DeviceSetAccountingMode(c.h, nv.NvmlEnableState_t(n))
 	}
-	infos, err := b.Infos()
+	_, err = c.th.DeviceSetMigMode(c.h, uint32(n))
+	return "MIG Mode", "Disabled", err
+}
+
+// already reports whether a device is as asked for: then nobody needs rights.
+func (c card) already(option string, n int) bool {
+	return option == "-pm" && n == 1 || option != "-pm" && n == 0
+}
+
+// openCards starts NVML. The variable that hides devices from programs hides none from NVML.
+func openCards() ([]card, error) {
+	_ = os.Unsetenv("CUDA_VISIBLE_DEVICES")
+	driver.Start(devices.All(devices.Config{}))
+	th := new(nvml.Thread)
+	if err := th.Init(); err != nil {
+		return nil, smiError{smiNoNVML, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"}
+	}
+	n, err := th.DeviceGetCount()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	users, err := roster.List()
-	if err != nil {
-		return nil, nil, err
-	}
-	busy := 0
-	if !quick {
-		busy = new(roster.Sampler).Percent()
-	}
-	var cards []card
-	for i, in := range infos {
-		c := card{Info: in, index: i, utilisation: busy}
-		for _, u := range users {
-			c.used += u.Used[i]
+	var all []card
+	for i := range n {
+		h, err := th.DeviceGetHandleByIndex(i)
+		if err != nil {
+			return nil, err
 		}
-		cards = append(cards, c)
+		all = append(all, card{th: th, h: h, dev: int32(i), count: int(n)})
 	}
-	return cards, users, nil
+	return all, nil
 }
 
-// smiFields are what --query-gpu knows: a value, and its unit.
-var smiFields = map[string]func(c card) (string, string){
-	"index":              func(c card) (string, string) { return fmt.Sprint(c.index), "" },
-	"name":               func(c card) (string, string) { return c.Name, "" },
-	"gpu_name":           func(c card) (string, string) { return c.Name, "" },
-	"uuid":               func(c card) (string, string) { return c.uuid(), "" },
-	"gpu_uuid":           func(c card) (string, string) { return c.uuid(), "" },
-	"driver_version":     func(c card) (string, string) { return nvml.DriverVersion(), "" },
-	"count":              nil, // filled in where the number is known
-	"compute_cap":        func(c card) (string, string) { return fmt.Sprintf("%d.%d", c.Major, c.Minor), "" },
-	"pci.bus_id":         func(c card) (string, string) { return c.bus(), "" },
-	"memory.total":       func(c card) (string, string) { return fmt.Sprint(mib(c.Memory)), "MiB" },
-	"memory.used":        func(c card) (string, string) { return fmt.Sprint(mib(c.used)), "MiB" },
-	"memory.free":        func(c card) (string, string) { return fmt.Sprint(mib(c.Memory - min(c.used, c.Memory))), "MiB" },
-	"utilization.gpu":    func(c card) (string, string) { return fmt.Sprint(c.utilisation), "%" },
-	"utilization.memory": unsupportedField, "power.draw": unsupportedField, "power.limit": unsupportedField, "fan.speed": unsupportedField,
-	"temperature.gpu": func(c card) (string, string) {
-		if d, ok := roster.Temperature(); ok {
-			return fmt.Sprint(d), ""
-		}
-		return unsupportedField(c)
-	},
-}
-
-func unsupportedField(card) (string, string) { return "[N/A]", "" }
-
-// smiQuery prints chosen fields as comma-separated values.
-func smiQuery(out io.Writer, cards []card, query, format string) error {
-	header, units, csv := true, true, false
-	for _, f := range strings.Split(format, ",") {
-		switch strings.TrimSpace(f) {
-		case "csv":
-			csv = true
-		case "noheader":
-			header = false
-		case "nounits":
-			units = false
-		default:
-			return errUsage{fmt.Sprintf("--format does not know %q", f)}
+// chooseCards are those that were asked for, by number, UUID or bus.
+func chooseCards(all []card, ids []string) ([]card, error) {
+	if ids == nil {
+		return all, nil
+	}
+	var some []card
+	for _, c := range all {
+		if slices.ContainsFunc(ids, c.is) {
+			some = append(some, c)
 		}
 	}
-	if !csv {
-		return errUsage{"--format must say csv"}
+	if len(some) == 0 {
+		return nil, smiError{smiNobody, "No devices were found"}
 	}
-	var fields, titles []string
-	for _, f := range strings.Split(query, ",") {
-		f = strings.TrimSpace(f)
-		get, ok := smiFields[f]
-		if !ok {
-			return errUsage{fmt.Sprintf("--query-gpu does not know %q", f)}
-		}
-		title := f
-		if get != nil && units {
-			if _, unit := get(card{}); unit != "" {
-				title += " [" + unit + "]"
-			}
-		}
-		fields, titles = append(fields, f), append(titles, title)
-	}
-	if header {
-		fmt.Fprintln(out, strings.Join(titles, ", "))
-	}
-	for _, c := range cards {
-		var row []string
-		for _, f := range fields {
-			if smiFields[f] == nil {
-				row = append(row, fmt.Sprint(len(cards)))
-				continue
-			}
-			v, unit := smiFields[f](c)
-			if unit != "" && units {
-				v += " " + unit
-			}
-			row = append(row, v)
-		}
-		fmt.Fprintln(out, strings.Join(row, ", "))
-	}
-	return nil
-}
-
-const smiWidth = 89
-
-func smiLine(out io.Writer, s string) { fmt.Fprintf(out, "| %-*s |\n", smiWidth-2, s) }
-
-func smiRule(out io.Writer, with string) {
-	fmt.Fprintf(out, "+%s+\n", strings.Repeat(with, smiWidth))
-}
-
-// smiTable prints what people expect: versions, a row a device, and the processes.
-func smiTable(out io.Writer, cards []card, users []roster.Process) {
-	smiRule(out, "-")
-	smiLine(out, fmt.Sprintf("Kudzu-SMI %-18s Driver Version: %-14s CUDA Version: %s", Version, nvml.DriverVersion(), driver.VersionText(driver.Version())))
-	smiRule(out, "-")
-	smiLine(out, fmt.Sprintf("%-3s  %-36s %-17s %-16s %s", "GPU", "Name", "Bus-Id", "Memory-Usage", "GPU-Util"))
-	smiRule(out, "=")
-	temp := "N/A"
-	if d, ok := roster.Temperature(); ok {
-		temp = fmt.Sprintf("%dC", d)
-	}
-	for _, c := range cards {
-		name := c.Name
-		if len(name) > 36 {
-			name = name[:33] + "..."
-		}
-		smiLine(out, fmt.Sprintf("%3d  %-36s %-17s %16s %7d%%", c.index, name, c.bus(), "", c.utilisation))
-		smiLine(out, fmt.Sprintf("     %-36s %-17s %16s %8s", fmt.Sprintf("Temp %s  Fan N/A  Pwr N/A", temp), fmt.Sprintf("sm_%d%d", c.Major, c.Minor), fmt.Sprintf("%dMiB / %dMiB", mib(c.used), mib(c.Memory)), "Default"))
-		smiRule(out, "-")
-	}
-	fmt.Fprintln(out)
-	smiRule(out, "-")
-	smiLine(out, "Processes:")
-	smiLine(out, fmt.Sprintf("%-5s %10s  %-4s  %-44s %16s", "GPU", "PID", "Type", "Process name", "Memory"))
-	smiRule(out, "=")
-	shown := false
-	for _, c := range cards {
-		for _, u := range users {
-			if u.Used[c.index] == 0 && c.index > 0 {
-				continue
-			}
-			name := roster.Name(u.Pid)
-			if len(name) > 44 {
-				name = "..." + string(filepath.Separator) + filepath.Base(name)
-			}
-			if len(name) > 44 {
-				name = name[:44]
-			}
-			smiLine(out, fmt.Sprintf("%5d %10d  %-4s  %-44s %13dMiB", c.index, u.Pid, "C", printable(name), mib(u.Used[c.index])))
-			shown = true
-		}
-	}
-	if !shown {
-		smiLine(out, "No running processes found")
-	}
-	smiRule(out, "-")
-}
-
-// printable keeps a name from moving the cursor.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, s)
+	return some, nil
 }

@@ -65,7 +65,9 @@ func (t *Thread) Users(dev int32) ([]User, error) {
 	}
 	all, err := t.processes(dev)
 	for _, p := range all {
-		list = append(list, User{uint32(p.Pid), p.Used[dev]})
+		if dev == 0 || p.Used[dev] > 0 { // a page does not say which devices have a context: one without memory is the first's
+			list = append(list, User{uint32(p.Pid), p.Used[dev]})
+		}
 	}
 	return list, err
 }
