@@ -334,9 +334,8 @@ func (c card) already(option string, n int) bool {
 	return option == "-pm" && n == 1 || option != "-pm" && n == 0
 }
 
-// openCards starts NVML. The variable that hides devices from programs hides none from NVML.
+// openCards starts NVML.
 func openCards() ([]card, error) {
-	_ = os.Unsetenv("CUDA_VISIBLE_DEVICES")
 	driver.Start(devices.All(devices.Config{}))
 	th := new(nvml.Thread)
 	if err := th.Init(); err != nil {

@@ -56,9 +56,10 @@ type state struct {
 	ready atomic.Bool // set last in init
 	mu    lockrank.Mutex[lockrank.DriverState]
 	// guarded by mu until ready, then constant
-	devices []*Device
-	abroad  bool  // some device's vendor has libraries of its own
-	initErr error // what the first cuInit answered, if it failed
+	devices   []*Device
+	installed []backend.Device // with those that are hidden from programs
+	abroad    bool             // some device's vendor has libraries of its own
+	initErr   error            // what the first cuInit answered, if it failed
 
 	contexts  *handle.Table[Context]
 	modules   *handle.Table[Module]
@@ -170,6 +171,7 @@ func (t *Thread) Init(flags uint32) error {
 		s.initErr = errNoDevice
 		return s.initErr
 	}
+	s.installed = devs
 	devs, err = visible(devs, config.Lookup)
 	if err != nil {
 		logx.Warnf("%s", err)

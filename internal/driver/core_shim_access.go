@@ -41,16 +41,6 @@ func (t *Thread) TakeMemory(n uint64) (DevPtr, error) {
 	return DevPtr(addr), c.newAlloc(&alloc{base: uint64(addr), size: n, kind: allocDevice})
 }
 
-// DeviceUsage is the memory of a device that this process has not taken, and all there is. It needs no context.
-func (t *Thread) DeviceUsage(dev cu.CUdevice) (free, total uint64, err error) {
-	d, err := t.device(dev)
-	if err != nil {
-		return 0, 0, err
-	}
-	free, total = d.dev.Memory().Usage()
-	return free, total, nil
-}
-
 // GiveMemory frees what TakeMemory gave, once the work of its context is done.
 func (t *Thread) GiveMemory(p DevPtr) error { return t.MemFree(p) }
 
@@ -98,12 +88,17 @@ func (t *Thread) OnHost(stream cu.CUstream, fn func()) (done bool, err error) {
 	return true, st.ctx.fail(st.enqueue(func(q backend.Queue) error { return q.Host(fn) }))
 }
 
-// Monitor is what a device can tell of itself beside what its backend needs, nil where it cannot.
-func (t *Thread) Monitor(dev cu.CUdevice) (backend.Monitor, error) {
-	d, err := t.device(dev)
-	if err != nil {
+// Installed is every device, also those that CUDA_VISIBLE_DEVICES hides from programs: NVML has them all, and needs no context.
+func (t *Thread) Installed() ([]backend.Device, error) {
+	err := t.Init(0)
+	s := current.Load()
+	if s == nil {
 		return nil, err
 	}
-	m, _ := d.dev.(backend.Monitor)
-	return m, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.installed) == 0 {
+		return nil, err
+	}
+	return s.installed, nil
 }

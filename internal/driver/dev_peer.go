@@ -5,13 +5,16 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// reach reports whether a kernel on one device can use the memory of another: they share the process's addresses, or their
-// backend can bring them together.
-func reach(a, b *Device) bool {
-	if p, ok := a.dev.(backend.Peers); ok && a != b {
-		return p.CanReach(b.dev)
+// reach reports whether a kernel on one device can use the memory of another.
+func reach(a, b *Device) bool { return a != b && Reach(a.dev, b.dev) }
+
+// Reach is the same of two devices as their backends have them: they share the process's addresses, or a backend can bring them
+// together.
+func Reach(a, b backend.Device) bool {
+	if p, ok := a.(backend.Peers); ok {
+		return p.CanReach(b)
 	}
-	return a != b && a.info.Peers && b.info.Peers
+	return a.Info().Peers && b.Info().Peers
 }
 
 // bring lets kernels of one device use the memory of another, or no longer, where the backend wants to be told.

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/roster"
-	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/nv"
 )
 
@@ -22,7 +22,13 @@ func (t *Thread) DeviceGetIndex(h nv.NvmlDevice_t) (uint32, error) {
 func (t *Thread) DeviceGetMinorNumber(h nv.NvmlDevice_t) (uint32, error) { return t.DeviceGetIndex(h) }
 
 // Name is a device's.
-func (t *Thread) Name(dev int32) (string, error) { return t.driver().DeviceName(cu.CUdevice(dev)) }
+func (t *Thread) Name(dev int32) (string, error) {
+	in, err := t.info(dev)
+	if err != nil {
+		return "", err
+	}
+	return in.Name, nil
+}
 
 // DeviceGetName is the device's name.
 func (t *Thread) DeviceGetName(h nv.NvmlDevice_t, p hostmem.Ptr, n uint32) error {
@@ -116,11 +122,11 @@ func (t *Thread) Memory(h nv.NvmlDevice_t) (total, used uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	free, total, err := t.driver().DeviceUsage(cu.CUdevice(dev))
+	free, total, err := t.usage(dev)
 	if err != nil {
 		return 0, 0, err
 	}
-	m, err := t.driver().Monitor(cu.CUdevice(dev))
+	m, err := t.watch(dev)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -256,11 +262,20 @@ func (t *Thread) DeviceGetTemperatureV(h nv.NvmlDevice_t, p hostmem.Ptr) error {
 
 // DeviceGetCudaComputeCapability is the compute capability.
 func (t *Thread) DeviceGetCudaComputeCapability(h nv.NvmlDevice_t) (major, minor int32, err error) {
-	dev, err := t.device(h)
+	in, err := t.infoOf(h)
 	if err != nil {
 		return 0, 0, err
 	}
-	return t.driver().DeviceComputeCapability(cu.CUdevice(dev))
+	return int32(in.Major), int32(in.Minor), nil
+}
+
+// infoOf is what the device behind a handle says of itself.
+func (t *Thread) infoOf(h nv.NvmlDevice_t) (*backend.Info, error) {
+	dev, err := t.device(h)
+	if err != nil {
+		return nil, err
+	}
+	return t.info(dev)
 }
 
 // DeviceGetArchitecture is the generation that has the compute capability: NVML_DEVICE_ARCH_*.
@@ -319,38 +334,31 @@ func (t *Thread) DeviceGetDisplayActive(h nv.NvmlDevice_t) (nv.NvmlEnableState_t
 
 // DeviceGetNumGpuCores is lanes: multiprocessors times the threads of a warp.
 func (t *Thread) DeviceGetNumGpuCores(h nv.NvmlDevice_t) (uint32, error) {
-	dev, err := t.device(h)
+	in, err := t.infoOf(h)
 	if err != nil {
 		return 0, err
 	}
-	n, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-	if err != nil {
-		return 0, err
-	}
-	w, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_WARP_SIZE)
-	return uint32(n * w), err
+	return uint32(in.Processors * in.WarpSize), nil
 }
 
 // DeviceGetMemoryBusWidth is the width in bits that the device's attribute has.
 func (t *Thread) DeviceGetMemoryBusWidth(h nv.NvmlDevice_t) (uint32, error) {
-	dev, err := t.device(h)
+	in, err := t.infoOf(h)
 	if err != nil {
 		return 0, err
 	}
-	n, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)
-	return uint32(n), err
+	return uint32(in.BusWidth), nil
 }
 
 // DeviceGetMaxClockInfo is the processor's highest clock.
 func (t *Thread) DeviceGetMaxClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) (uint32, error) {
-	dev, err := t.device(h)
+	in, err := t.infoOf(h)
 	if err != nil {
 		return 0, err
 	}
 	switch kind {
 	case nv.NVML_CLOCK_GRAPHICS, nv.NVML_CLOCK_SM:
-		n, err := t.attribute(dev, cu.CU_DEVICE_ATTRIBUTE_CLOCK_RATE)
-		return uint32(n / 1000), err
+		return uint32(in.ClockKHz / 1000), nil
 	case nv.NVML_CLOCK_MEM:
 		return t.sense(h, backend.SensorMemoryClockMax)
 	case nv.NVML_CLOCK_VIDEO:
@@ -377,6 +385,19 @@ func (t *Thread) DeviceGetClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) 
 	return uint32(mhz), nil
 }
 
+// reach reports whether a device can use the memory of another; NVML does not count itself.
+func (t *Thread) reach(from, to int32) (bool, error) {
+	a, err := t.of(from)
+	if err != nil {
+		return false, err
+	}
+	b, err := t.of(to)
+	if err != nil {
+		return false, err
+	}
+	return from != to && driver.Reach(a, b), nil
+}
+
 // DeviceGetP2PStatus is what the driver says of the two; there is no link of the vendor's between them.
 func (t *Thread) DeviceGetP2PStatus(a, b nv.NvmlDevice_t, what nv.NvmlGpuP2PCapsIndex_t) (nv.NvmlGpuP2PStatus_t, error) {
 	from, err := t.device(a)
@@ -389,7 +410,8 @@ func (t *Thread) DeviceGetP2PStatus(a, b nv.NvmlDevice_t, what nv.NvmlGpuP2PCaps
 	}
 	switch what {
 	case nv.NVML_P2P_CAPS_INDEX_READ, nv.NVML_P2P_CAPS_INDEX_WRITE, nv.NVML_P2P_CAPS_INDEX_ATOMICS:
-		if can, err := t.driver().DeviceCanAccessPeer(cu.CUdevice(from), cu.CUdevice(to)); err != nil || can == 0 && from != to {
+		can, err := t.reach(from, to)
+		if err != nil || !can {
 			return nv.NVML_P2P_STATUS_NOT_SUPPORTED, err
 		}
 		return nv.NVML_P2P_STATUS_OK, nil

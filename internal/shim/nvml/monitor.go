@@ -7,7 +7,6 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/roster"
-	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/nv"
 )
 
@@ -19,7 +18,7 @@ func (t *Thread) monitor(h nv.NvmlDevice_t) (backend.Monitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.driver().Monitor(cu.CUdevice(dev))
+	return t.watch(dev)
 }
 
 // sense asks a device's monitor; NOT_SUPPORTED where it has none, or that sensor is missing.
@@ -136,7 +135,7 @@ func (t *Thread) written(h nv.NvmlDevice_t, what string, p hostmem.Ptr, n uint32
 
 // Written is a text that a device has on it: its serial number, or the version of its firmware.
 func (t *Thread) Written(dev int32, what string) (string, error) {
-	m, err := t.driver().Monitor(cu.CUdevice(dev))
+	m, err := t.watch(dev)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
@@ -74,7 +75,7 @@ func (t *Thread) Init() error { return t.InitWithFlags(0) }
 // InitWithFlags is Init. NO_GPUS and NO_ATTACH change nothing where nothing is attached.
 func (t *Thread) InitWithFlags(flags uint32) error {
 	const noGPUs = 1
-	if err := t.driver().Init(0); err != nil && flags&noGPUs == 0 {
+	if _, err := t.driver().Installed(); err != nil && flags&noGPUs == 0 {
 		return err
 	}
 	mu.Lock()
@@ -161,12 +162,12 @@ func (t *Thread) device(h nv.NvmlDevice_t) (int32, error) {
 	if err := ready(); err != nil {
 		return 0, err
 	}
-	n, err := t.driver().DeviceGetCount()
+	all, err := t.driver().Installed()
 	if err != nil {
 		return 0, err
 	}
 	i := int64(h) - handleMark
-	if i < 0 || i >= int64(n) {
+	if i < 0 || i >= int64(len(all)) {
 		return 0, invalidArgument
 	}
 	return int32(i), nil
@@ -177,8 +178,8 @@ func (t *Thread) DeviceGetCount() (uint32, error) {
 	if err := ready(); err != nil {
 		return 0, err
 	}
-	n, err := t.driver().DeviceGetCount()
-	return uint32(n), err
+	all, err := t.driver().Installed()
+	return uint32(len(all)), err
 }
 
 // DeviceGetHandleByIndex finds a device by its number.
@@ -231,10 +232,51 @@ func (t *Thread) DeviceGetHandleByPciBusId(id string) (nv.NvmlDevice_t, error) {
 	})
 }
 
+// of is a device by its number. Devices that are hidden from programs have one, too.
+func (t *Thread) of(dev int32) (backend.Device, error) {
+	all, err := t.driver().Installed()
+	if err != nil {
+		return nil, err
+	}
+	if dev < 0 || int(dev) >= len(all) {
+		return nil, invalidArgument
+	}
+	return all[dev], nil
+}
+
+// info is what a device says of itself.
+func (t *Thread) info(dev int32) (*backend.Info, error) {
+	d, err := t.of(dev)
+	if err != nil {
+		return nil, err
+	}
+	return d.Info(), nil
+}
+
+// watch is what a device can tell beside that, nil where it cannot.
+func (t *Thread) watch(dev int32) (backend.Monitor, error) {
+	d, err := t.of(dev)
+	m, _ := d.(backend.Monitor)
+	return m, err
+}
+
+// usage is the memory of a device that this process has not taken, and all there is.
+func (t *Thread) usage(dev int32) (free, total uint64, err error) {
+	d, err := t.of(dev)
+	if err != nil {
+		return 0, 0, err
+	}
+	free, total = d.Memory().Usage()
+	return free, total, nil
+}
+
 // UUID is a device's as text.
 func (t *Thread) UUID(dev int32) (string, error) {
-	u, err := t.driver().DeviceGetUuid(cu.CUdevice(dev))
-	return uuidText([16]byte(u.Bytes)), err
+	in, err := t.info(dev)
+	if err != nil {
+		return "", err
+	}
+	return uuidText(in.UUID), nil
 }
 
 func uuidText(b [16]byte) string {
@@ -244,19 +286,13 @@ func uuidText(b [16]byte) string {
 // BusText is a place on a bus as NVML writes it.
 func BusText(at [3]int) string { return fmt.Sprintf("%08X:%02X:%02X.0", at[0], at[1], at[2]) }
 
-func (t *Thread) attribute(dev int32, a cu.CUdevice_attribute) (int, error) {
-	v, err := t.driver().DeviceGetAttribute(a, cu.CUdevice(dev))
-	return int(v), err
-}
-
 // Bus is where a device would be: domain, bus and slot.
-func (t *Thread) Bus(dev int32) (p [3]int, err error) {
-	for i, a := range [...]cu.CUdevice_attribute{cu.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, cu.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, cu.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID} {
-		if p[i], err = t.attribute(dev, a); err != nil {
-			return p, err
-		}
+func (t *Thread) Bus(dev int32) ([3]int, error) {
+	in, err := t.info(dev)
+	if err != nil {
+		return [3]int{}, err
 	}
-	return p, nil
+	return in.PCI, nil
 }
 
 // processes are those that use a device, and the memory each has there. This one is as current as can be.
@@ -267,7 +303,7 @@ func (t *Thread) processes(dev int32) ([]roster.Process, error) {
 	}
 	for i := range all {
 		if all[i].Pid == os.Getpid() {
-			if free, total, err := t.driver().DeviceUsage(cu.CUdevice(dev)); err == nil {
+			if free, total, err := t.usage(dev); err == nil {
 				all[i].Used[dev] = total - free
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kudzu/internal/hostmem"
-	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/nv"
 )
 
@@ -48,7 +47,7 @@ type User struct {
 
 // Users are the processes that use a device: as its monitor says, or the roster.
 func (t *Thread) Users(dev int32) ([]User, error) {
-	m, err := t.driver().Monitor(cu.CUdevice(dev))
+	m, err := t.watch(dev)
 	if err != nil {
 		return nil, err
 	}

@@ -296,3 +296,27 @@ func TestShares(t *testing.T) {
 		t.Errorf("with a version: %v", err)
 	}
 }
+
+// TestHidden: what CUDA_VISIBLE_DEVICES hides from programs NVML has all the same, under the numbers of the machine.
+func TestHidden(t *testing.T) {
+	for _, visible := range []string{"1", "-1"} {
+		t.Setenv("CUDA_VISIBLE_DEVICES", visible)
+		th, h := onCPU(t)
+		if n, err := th.DeviceGetCount(); err != nil || n != 2 {
+			t.Errorf("%s visible: %d devices, %v", visible, n, err)
+		}
+		at, err := th.Bus(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err := th.DeviceGetHandleByPciBusId(BusText(at)); err != nil || g != h {
+			t.Errorf("%s visible: %v, %v", visible, g, err)
+		}
+		if s, err := th.DeviceGetP2PStatus(h, h+1, nv.NVML_P2P_CAPS_INDEX_READ); err != nil || s != nv.NVML_P2P_STATUS_OK {
+			t.Errorf("%s visible: peers %v, %v", visible, s, err)
+		}
+		if s, err := th.DeviceGetP2PStatus(h, h, nv.NVML_P2P_CAPS_INDEX_READ); err != nil || s != nv.NVML_P2P_STATUS_NOT_SUPPORTED { // as recorded
+			t.Errorf("%s visible: its own peer %v, %v", visible, s, err)
+		}
+	}
+}
