@@ -143,6 +143,35 @@ void kz_fault_reassert(int64_t now) {
 		atomic_store_explicit(&looked_at, now, memory_order_relaxed);
 }
 
+// When this thread's mask was last looked at.
+static __thread int64_t unmasked_at __attribute__((tls_model("initial-exec")));
+
+enum { MASK_AFTER = 100000 };
+
+// A thread of the program that runs a kernel may have blocked the signals of faults: the system then ends the process. As above, a look
+// costs a system call, too many for every kernel of a thread that launches one after the other; masks change seldom.
+uint32_t kz_fault_unmask(int64_t now) {
+	if (now - unmasked_at <= MASK_AFTER) return 0;
+	unmasked_at = now;
+	sigset_t four, was;
+	sigemptyset(&four);
+	for (int i = 0; i < 4; i++) sigaddset(&four, sigs[i]);
+	if (pthread_sigmask(SIG_UNBLOCK, &four, &was) != 0) return 0;
+	uint32_t blocked = 0;
+	for (int i = 0; i < 4; i++)
+		if (sigismember(&was, sigs[i]) == 1) blocked |= 1u << i;
+	return blocked;
+}
+
+void kz_fault_remask(uint32_t blocked) {
+	sigset_t some;
+	sigemptyset(&some);
+	for (int i = 0; i < 4; i++)
+		if (blocked & 1u << i) sigaddset(&some, sigs[i]);
+	pthread_sigmask(SIG_BLOCK, &some, NULL);
+	unmasked_at = 0;
+}
+
 static int find_self(struct dl_phdr_info *info, size_t size, void *data) {
 	(void)size;
 	(void)data;

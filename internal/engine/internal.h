@@ -162,6 +162,7 @@ struct kz_ctx {
 	struct kz_cluster_state *cluster; // whose blocks it runs, or NULL
 	char *scratch; // device printf
 	struct kz_ctx *next;
+	uint32_t masked; // signals that the thread had blocked: kz_fault_unmask
 };
 
 #define KZ_FAULTED (UINT64_C(1) << 32) // kz_enter: a signal ended it
@@ -181,6 +182,8 @@ void kz_altstack_free(void *p);
 
 int kz_fault_install(void);
 void kz_fault_reassert(int64_t now); // cheap: looks only once a millisecond
+uint32_t kz_fault_unmask(int64_t now); // lets this thread's faults reach us; which of them were blocked, for kz_fault_remask
+void kz_fault_remask(uint32_t blocked);
 
 enum { KZ_PARKED = -1 };
 

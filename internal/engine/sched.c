@@ -61,7 +61,9 @@ static struct kz_ctx *ctx_enter(struct kz_ctx *c) {
 		kz_altstack();
 		seen = true;
 	}
-	kz_fault_reassert(kz_nanos());
+	int64_t now = kz_nanos();
+	kz_fault_reassert(now);
+	c->masked = kz_fault_unmask(now);
 	kz_ctx_bind(c);
 	return c;
 }
@@ -88,6 +90,8 @@ static void ctx_drop(struct kz_ctx *c) {
 
 void kz_ctx_give(struct kz_ctx *c) {
 	kz_ctx_bind(NULL);
+	if (c->masked) kz_fault_remask(c->masked);
+	c->masked = 0;
 	kz_acquire(&c->e->ctx_lock);
 	c->next = c->e->contexts;
 	c->e->contexts = c;
