@@ -74,10 +74,13 @@ if newer "$lib/libkudzu-audit.so" "$audit" "$audit"/* "$0"; then
 	mv "$lib/.audit" "$lib/libkudzu-audit.so"
 fi
 
-# Stacks of goroutines are not made smaller: internal/abi/door.go has them grown for the program's signal handlers.
+# Stacks of goroutines are not made smaller: internal/abi/door.go has them grown for the program's signal handlers. The runtime keeps no
+# file of its own open: not for its poller (the overlay), not for the limits of the cgroup.
 cd "$root"
-CGO_ENABLED=1 go build -buildmode=c-shared -trimpath -buildvcs=false \
-	-ldflags="-s -w -X=runtime.godebugDefault=gcshrinkstackoff=1 -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
+printf '{"Replace": {"%s/src/runtime/netpoll_epoll.go": "%s/cmd/libkudzu/netpoll_epoll.go.overlay"}}\n' \
+	"$(go env GOROOT)" "$root" >"$dist/.obj/overlay.json"
+CGO_ENABLED=1 go build -overlay "$dist/.obj/overlay.json" -buildmode=c-shared -trimpath -buildvcs=false \
+	-ldflags="-s -w -X=runtime.godebugDefault=gcshrinkstackoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
 	-o "$lib/libkudzu.so" ./cmd/libkudzu
 rm -f "$lib/libkudzu.h"
 if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then

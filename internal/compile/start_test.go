@@ -2,6 +2,7 @@ package compile
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -36,16 +37,78 @@ func TestSocketNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	err = conn.raw.Control(func(fd uintptr) {
-		if fd < highFile {
-			t.Errorf("file %d", fd)
-		}
-		if flags, err := unix.FcntlInt(fd, unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
-			t.Errorf("flags %#x, %v", flags, err)
-		}
-	})
+	if conn.fd < highFile {
+		t.Errorf("file %d", conn.fd)
+	}
+	if flags, err := unix.FcntlInt(uintptr(conn.fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("flags %#x, %v", flags, err)
+	}
+}
+
+// A program that closes all its files and opens others keeps those: a socket is not taken for what it is no more.
+func TestSocketLost(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)
+	}
+	defer unix.Close(pair[1])
+	c, err := newConn(pair[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	other, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Dup3(int(other.Fd()), pair[0], unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	if _, err := c.Write([]byte("x")); !errors.Is(err, errLost) {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, errLost) {
+		t.Errorf("read: %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(pair[0], &st); err != nil || st.Size != 0 {
+		t.Errorf("the program's file: %v, %d bytes", err, st.Size)
+	}
+}
+
+// Reads end in time, and when the connection is closed.
+func TestSocketWaits(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[1])
+	c, err := newConn(pair[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("read: %v", err)
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	done := make(chan error, 1)
+	go func() { _, err := c.Read(make([]byte, 1)); done <- err }()
+	time.Sleep(20 * time.Millisecond)
+	_ = c.Close()
+	select {
+	case err := <-done:
+		if err == nil {
+			t.Error("a closed connection gave a byte")
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("Close does not end a read")
 	}
 }
 

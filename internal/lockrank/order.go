@@ -87,6 +87,7 @@ type (
 	CompileClient     struct{}
 	CompileProcess    struct{}
 	CompileWrite      struct{}
+	CompileConn       struct{}
 	Cache             struct{}
 	ForeignLibrary    struct{}
 	TextureHandles    struct{}
@@ -193,6 +194,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[CompileClient](), Where: "compile.Client", Guards: "compilations under way, the process"},
 		{Lock: reflect.TypeFor[CompileProcess](), Where: "compile: process.mu", Guards: "requests without an answer"},
 		{Lock: reflect.TypeFor[CompileWrite](), Where: "compile: process.write", Guards: "frames go in whole"},
+		{Lock: reflect.TypeFor[CompileConn](), Where: "compile: conn.mu", Guards: "who uses the socket, and until when"},
 		{Lock: reflect.TypeFor[Cache](), Where: "cache", Guards: "sizes and warnings"},
 		{Lock: reflect.TypeFor[ForeignLibrary](), Where: "dl.Library", Guards: "symbols that were found"},
 		{Lock: reflect.TypeFor[TextureHandles](), Where: "backend", Guards: "handles of the process"},

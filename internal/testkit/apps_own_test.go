@@ -47,6 +47,23 @@ func TestAppOwnFaults(t *testing.T) {
 	})
 }
 
+// TestAppBlocked: kernels fault on a thread that has blocked every signal.
+func TestAppBlocked(t *testing.T) {
+	exe := appProgram(t, "app_own")
+	onBackends(t, func(t *testing.T, backend string) {
+		r := newApp(t, backend, exe, "blocked").set("KUDZU_THREADS", "1").run()
+		if r.wantOut(t, "ok\n"); strings.Count(r.stderr, "kernel poke: illegal address 0x0") != 20 {
+			t.Errorf("stderr %q, want 20 lines about a fault", r.stderr)
+		}
+	})
+}
+
+// TestAppClosed: a program that closes all its files, ours too, goes on, and keeps what it opens then.
+func TestAppClosed(t *testing.T) {
+	exe := appProgram(t, "app_own")
+	onBackends(t, func(t *testing.T, backend string) { newApp(t, backend, exe, "closed").run().want(t, "ok\n") })
+}
+
 // TestAppNoLeaks: to a program that is checked for leaks nothing of ours looks like one.
 func TestAppNoLeaks(t *testing.T) {
 	appLibraries(t)
