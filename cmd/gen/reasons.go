@@ -202,7 +202,7 @@ func isRefusal(e ast.Expr, guarded bool, refuser func(string) bool) bool {
 	case *ast.CallExpr:
 		switch fn := e.Fun.(type) {
 		case *ast.Ident:
-			return fn.Name == "Error" || fn.Name == "Result"
+			return fn.Name == "Error" || fn.Name == "Result" || fn.Name == "Return"
 		case *ast.SelectorExpr:
 			if strings.HasPrefix(fn.Sel.Name, "absent") && len(e.Args) > 0 { // gives back the error it is given
 				return isRefusal(e.Args[0], guarded, refuser)

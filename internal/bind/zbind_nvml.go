@@ -85,16 +85,16 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetAutoBoostedClocksEnabled", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetFanSpeed", Call: bind_nvmlDeviceGetFanSpeed},
 	{Name: "nvmlDeviceGetFanSpeed_v2", Call: bind_nvmlDeviceGetFanSpeed_v2},
-	{Name: "nvmlDeviceGetFanSpeedRPM", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetFanSpeedRPM", Call: bind_nvmlDeviceGetFanSpeedRPM},
 	{Name: "nvmlDeviceGetTargetFanSpeed", Call: bind_nvmlDeviceGetTargetFanSpeed},
 	{Name: "nvmlDeviceGetMinMaxFanSpeed", Call: bind_nvmlDeviceGetMinMaxFanSpeed},
 	{Name: "nvmlDeviceGetFanControlPolicy_v2", Call: bind_nvmlDeviceGetFanControlPolicy_v2},
 	{Name: "nvmlDeviceGetNumFans", Call: bind_nvmlDeviceGetNumFans},
 	{Name: "nvmlDeviceGetTemperature", Call: bind_nvmlDeviceGetTemperature},
-	{Name: "nvmlDeviceGetCoolerInfo", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetCoolerInfo", Call: bind_nvmlDeviceGetCoolerInfo},
 	{Name: "nvmlDeviceGetTemperatureV", Call: bind_nvmlDeviceGetTemperatureV},
 	{Name: "nvmlDeviceGetTemperatureThreshold", Call: bind_nvmlDeviceGetTemperatureThreshold},
-	{Name: "nvmlDeviceGetMarginTemperature", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetMarginTemperature", Call: bind_nvmlDeviceGetMarginTemperature},
 	{Name: "nvmlDeviceGetThermalSettings", Call: bind_nvmlDeviceGetThermalSettings},
 	{Name: "nvmlDeviceGetPerformanceState", Call: bind_nvmlDeviceGetPerformanceState},
 	{Name: "nvmlDeviceGetCurrentClocksEventReasons", Call: bind_nvmlDeviceGetCurrentClocksEventReasons},
@@ -108,10 +108,10 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetSupportedPerformanceStates", Call: bind_nvmlDeviceGetSupportedPerformanceStates},
 	{Name: "nvmlDeviceGetGpcClkMinMaxVfOffset", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetMemClkMinMaxVfOffset", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetClockOffsets", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetClockOffsets", Call: bind_nvmlDeviceGetClockOffsets},
 	{Name: "nvmlDeviceSetClockOffsets", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetPerformanceModes", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetCurrentClockFreqs", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetPerformanceModes", Call: bind_nvmlDeviceGetPerformanceModes},
+	{Name: "nvmlDeviceGetCurrentClockFreqs", Call: bind_nvmlDeviceGetCurrentClockFreqs},
 	{Name: "nvmlDeviceGetPowerManagementMode", Call: bind_nvmlDeviceGetPowerManagementMode},
 	{Name: "nvmlDeviceGetPowerManagementLimit", Call: bind_nvmlDeviceGetPowerManagementLimit},
 	{Name: "nvmlDeviceGetPowerManagementLimitConstraints", Call: bind_nvmlDeviceGetPowerManagementLimitConstraints},
@@ -172,7 +172,7 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceSetConfComputeUnprotectedMemSize", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetGspFirmwareVersion", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetGspFirmwareMode", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetSramEccErrorStatus", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetSramEccErrorStatus", Call: bind_nvmlDeviceGetSramEccErrorStatus},
 	{Name: "nvmlDeviceGetAccountingMode", Call: bind_nvmlDeviceGetAccountingMode},
 	{Name: "nvmlDeviceGetAccountingStats", Call: bind_nvmlDeviceGetAccountingStats},
 	{Name: "nvmlDeviceGetAccountingPids", Call: bind_nvmlDeviceGetAccountingPids},
@@ -252,7 +252,7 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetVgpuSchedulerCapabilities", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceSetVgpuSchedulerState", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetVgpuUtilization", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetVgpuInstancesUtilizationInfo", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuInstancesUtilizationInfo", Call: bind_nvmlDeviceGetVgpuInstancesUtilizationInfo},
 	{Name: "nvmlDeviceGetVgpuProcessUtilization", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetVgpuProcessesUtilizationInfo", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceSetMigMode", Call: bind_nvmlDeviceSetMigMode},
@@ -272,12 +272,12 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetMigDeviceHandleByIndex", Call: bind_nvmlDeviceGetMigDeviceHandleByIndex},
 	{Name: "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", Call: bind_nvmlDeviceGetDeviceHandleFromMigDeviceHandle},
 	{Name: "nvmlDeviceGetCapabilities", Call: bind_nvmlDeviceGetCapabilities},
-	{Name: "nvmlDeviceWorkloadPowerProfileGetProfilesInfo", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceWorkloadPowerProfileGetCurrentProfiles", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceWorkloadPowerProfileGetProfilesInfo", Call: bind_nvmlDeviceWorkloadPowerProfileGetProfilesInfo},
+	{Name: "nvmlDeviceWorkloadPowerProfileGetCurrentProfiles", Call: bind_nvmlDeviceWorkloadPowerProfileGetCurrentProfiles},
 	{Name: "nvmlDeviceWorkloadPowerProfileSetRequestedProfiles", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceWorkloadPowerProfileClearRequestedProfiles", Call: stand_nvmlAbsent},
 	{Name: "nvmlDevicePowerSmoothingActivatePresetProfile", Call: stand_nvmlAbsent},
-	{Name: "nvmlDevicePowerSmoothingUpdatePresetProfileParam", Call: stand_nvmlAbsent},
+	{Name: "nvmlDevicePowerSmoothingUpdatePresetProfileParam", Call: bind_nvmlDevicePowerSmoothingUpdatePresetProfileParam},
 	{Name: "nvmlDevicePowerSmoothingSetState", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetComputeRunningProcesses", Call: bind_nvmlDeviceGetComputeRunningProcesses},
 	{Name: "nvmlDeviceGetComputeRunningProcesses_v2", Call: bind_nvmlDeviceGetComputeRunningProcesses_v2},
@@ -1204,6 +1204,20 @@ func bind_nvmlDeviceGetFanSpeed_v2(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetFanSpeedRPM(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		FanSpeed uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetFanSpeedRPM(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.FanSpeed))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetTargetFanSpeed(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1302,6 +1316,20 @@ func bind_nvmlDeviceGetTemperature(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetCoolerInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		CoolerInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetCoolerInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.CoolerInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetTemperatureV(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1332,6 +1360,20 @@ func bind_nvmlDeviceGetTemperatureThreshold(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Temp), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetMarginTemperature(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device         uint64
+		MarginTempInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetMarginTemperature(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.MarginTempInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
 	return 0
 }
 
@@ -1481,6 +1523,48 @@ func bind_nvmlDeviceGetSupportedPerformanceStates(thread, args unsafe.Pointer) i
 		Size    uint32
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetSupportedPerformanceStates(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pstates), uint32(a.Size))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetClockOffsets(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Info   uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetClockOffsets(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Info))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetPerformanceModes(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		PerfModes uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetPerformanceModes(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.PerfModes))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetCurrentClockFreqs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device            uint64
+		CurrentClockFreqs uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetCurrentClockFreqs(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.CurrentClockFreqs))
 	if err != nil {
 		return nvml.Code(err)
 	}
@@ -2170,6 +2254,20 @@ func bind_nvmlDeviceGetConfComputeProtectedMemoryUsage(thread, args unsafe.Point
 	return 0
 }
 
+func bind_nvmlDeviceGetSramEccErrorStatus(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Status uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetSramEccErrorStatus(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Status))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetAccountingMode(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -2556,6 +2654,20 @@ func bind_nvmlDeviceGetGridLicensableFeatures_v4(thread, args unsafe.Pointer) in
 	return 0
 }
 
+func bind_nvmlDeviceGetVgpuInstancesUtilizationInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		VgpuUtilInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetVgpuInstancesUtilizationInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.VgpuUtilInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceSetMigMode(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -2746,6 +2858,48 @@ func bind_nvmlDeviceGetCapabilities(thread, args unsafe.Pointer) int32 {
 		Caps   uint64
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetCapabilities(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Caps))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceWorkloadPowerProfileGetProfilesInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		ProfilesInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceWorkloadPowerProfileGetProfilesInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.ProfilesInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device          uint64
+		CurrentProfiles uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceWorkloadPowerProfileGetCurrentProfiles(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.CurrentProfiles))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDevicePowerSmoothingUpdatePresetProfileParam(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		Profile uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DevicePowerSmoothingUpdatePresetProfileParam(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Profile))
 	if err != nil {
 		return nvml.Code(err)
 	}

@@ -320,3 +320,34 @@ func TestHidden(t *testing.T) {
 		}
 	}
 }
+
+// TestAbsent: a wrong version is told before that nothing is known.
+func TestAbsent(t *testing.T) {
+	th, h := onCPU(t)
+	p := hostmem.Of(&page[0])
+	for name, c := range map[string]struct {
+		f    func(nv.NvmlDevice_t, hostmem.Ptr) error
+		size uint32
+	}{
+		"turns": {th.DeviceGetFanSpeedRPM, 12}, "cooler": {th.DeviceGetCoolerInfo, 16}, "margin": {th.DeviceGetMarginTemperature, 8}, "offsets": {th.DeviceGetClockOffsets, 24},
+		"modes": {th.DeviceGetPerformanceModes, 2052}, "frequencies": {th.DeviceGetCurrentClockFreqs, 2052},
+	} {
+		hostmem.Store(p, uint32(0))
+		if err := c.f(h, p); ReturnOf(err) != wrongVersion {
+			t.Errorf("%s without a version: %v", name, err)
+		}
+		hostmem.Store(p, version(c.size, 1))
+		if err := c.f(h, p); ReturnOf(err) != notSupported {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, f := range map[string]func(nv.NvmlDevice_t, hostmem.Ptr) error{
+		"errors": th.DeviceGetSramEccErrorStatus, "virtual devices": th.DeviceGetVgpuInstancesUtilizationInfo, "profiles": th.DeviceWorkloadPowerProfileGetProfilesInfo,
+		"chosen profiles": th.DeviceWorkloadPowerProfileGetCurrentProfiles, "smoothing": th.DevicePowerSmoothingUpdatePresetProfileParam,
+	} {
+		hostmem.Store(p, uint32(0))
+		if err := f(h, p); ReturnOf(err) != wrongVersion {
+			t.Errorf("%s without a version: %v", name, err)
+		}
+	}
+}
