@@ -79,9 +79,17 @@ fi
 cd "$root"
 printf '{"Replace": {"%s/src/runtime/netpoll_epoll.go": "%s/cmd/libkudzu/netpoll_epoll.go.overlay"}}\n' \
 	"$(go env GOROOT)" "$root" >"$dist/.obj/overlay.json"
-CGO_ENABLED=1 go build -overlay "$dist/.obj/overlay.json" -buildmode=c-shared -trimpath -buildvcs=false \
-	-ldflags="-s -w -X=runtime.godebugDefault=gcshrinkstackoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
-	-o "$lib/libkudzu.so" ./cmd/libkudzu
+image() {
+	CGO_ENABLED=1 go build "$@" -buildmode=c-shared -trimpath -buildvcs=false \
+		-ldflags="-s -w -X=runtime.godebugDefault=gcshrinkstackoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
+		-o "$lib/libkudzu.so" ./cmd/libkudzu
+}
+# The overlay is for the releases of Go that have this interface between poller and scheduler (1.25 and 1.26 do). With another one
+# the image is built as Go is; only a program that closes all its files would notice.
+if ! image -overlay "$dist/.obj/overlay.json"; then
+	image
+	echo "dist: $(go env GOVERSION) does not take the poller without files; built with Go's own" >&2
+fi
 rm -f "$lib/libkudzu.h"
 if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
 	# At an address of the system's choice, and with nothing left to write that is called through.
