@@ -82,7 +82,7 @@ func TestPreferences(t *testing.T) {
 		if p.Why == "" || p.Capability == DefaultCapability {
 			t.Errorf("%+v", p)
 		}
-		if row := fmt.Sprintf("| `%s` | %v | ", p.Name, p.Capability); !strings.Contains(string(page), row) {
+		if row := fmt.Sprintf("| `%s` | %v |\n", p.Name, p.Capability); !strings.Contains(string(page), row) {
 			t.Errorf("docs/compute-capability.md has no row %q", row)
 		}
 	}
