@@ -60,7 +60,7 @@ func peak(n int, first, last map[*ir.Value]int) int {
 	change := make([]int, n+2)
 	for v, to := range last {
 		change[first[v]] += registers(v)
-		change[min(max(to, first[v]+1), n+1)] -= registers(v) // what uses it last may have its place
+		change[min(max(to, first[v]+1), n+1)] -= registers(v) // what uses it last may have its register
 	}
 	now, most := 0, 0
 	for _, c := range change {

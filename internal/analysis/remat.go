@@ -6,9 +6,9 @@ import "kudzu/internal/ir"
 type RematCost uint8
 
 const (
-	RematFree   RematCost = iota // it depends on the launch, the block and the warp only: any place has it
+	RematFree   RematCost = iota // it depends on the launch, the block and the warp only: any program point has it
 	RematFolded                  // a sum, shift or extension, which the addressing of an access takes in
-	RematScalar                  // an operation or two on one number for all lanes; on vectors more than a place to keep it
+	RematScalar                  // an operation or two on one number for all lanes; on vectors more than a slot to keep it
 	RematNever                   // effects, phis, and what is dear
 )
 
@@ -28,7 +28,7 @@ var rematCosts = func() (t [ir.NumOps]RematCost) {
 	return t
 }()
 
-// Remat reports that d can be computed again for at most cost at a place where the operands are for which there is true; constants are
+// Remat reports that d can be computed again for at most cost at a program point where the operands are for which there is true; constants are
 // everywhere.
 func Remat(d *ir.Inst, cost RematCost, there func(*ir.Value) bool) bool {
 	if c := rematCosts[d.Op]; c == RematFree || c > cost {
@@ -42,7 +42,7 @@ func Remat(d *ir.Inst, cost RematCost, there func(*ir.Value) bool) bool {
 	return true
 }
 
-// Anywhere reports a value that needs no place to live in: the emitter has it at any place.
+// Anywhere reports a value that needs no register to live in: the emitter has it anywhere.
 func Anywhere(v *ir.Value) bool {
 	return v.Const || v.Def != nil && rematCosts[v.Def.Op] == RematFree
 }

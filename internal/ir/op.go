@@ -190,7 +190,7 @@ const (
 	EntryMask // i1 per lane: the lane exists in its block
 	AnyLane   // (i1) → i1 uniform: some lane has it
 	AllLanes
-	KeepBegin // (round) what follows, up to Keep, is done once a row of blocks, for each of the first Iters iterations of a loop
+	KeepBegin // (iteration) what follows, up to Keep, is done once a row of blocks, for each of the first Iters iterations of a loop
 	Keep      // (values) the same, kept for the blocks that follow in the row
 
 	NumOps

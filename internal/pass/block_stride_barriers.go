@@ -90,8 +90,8 @@ func newTurn(a *shapeAnalysis, l *ir.Loop) *turn {
 
 // leap is a load of which an iteration of all warps is so many contiguous bytes.
 type leap struct {
-	in    *ir.Inst
-	round int64
+	in        *ir.Inst
+	iterBytes int64
 }
 
 // fits reports an innermost loop that runs while any lane is in it and does nothing but compute and access memory.
@@ -175,8 +175,8 @@ func (t *turn) jumps() bool {
 				far = true
 				n := t.a.st.cfg.Block
 				if in.Op == ir.Load && t.a.dom.Dominates(in.Block, t.l.Latches[0]) {
-					round := int64(n[0]) * int64(n[1]) * int64(n[2]) * size
-					t.leaps = append(t.leaps, leap{in, round})
+					iterBytes := int64(n[0]) * int64(n[1]) * int64(n[2]) * size
+					t.leaps = append(t.leaps, leap{in, iterBytes})
 				}
 			case s.c != 0 || s.unknown:
 				return false
@@ -227,7 +227,7 @@ func (t *turn) apply() {
 	latch := t.l.Latches[0]
 	end := latch.Term()
 	for _, l := range t.leaps {
-		if l.round < stretch {
+		if l.iterBytes < stretch {
 			t.prefetch(l.in, 1)
 		}
 	}
@@ -240,7 +240,7 @@ func (t *turn) apply() {
 }
 
 // prefetch asks for what in will load some iterations later, at the end of an iteration.
-func (t *turn) prefetch(in *ir.Inst, rounds int64) {
+func (t *turn) prefetch(in *ir.Inst, iters int64) {
 	latch := t.l.Latches[0]
 	put := func(op ir.Op, args ...*ir.Value) *ir.Value {
 		x := t.f.NewInst(op, []ir.Type{ir.I64}, args...)
@@ -248,8 +248,8 @@ func (t *turn) prefetch(in *ir.Inst, rounds int64) {
 		return beforeTerm(latch, x).Results[0]
 	}
 	at := t.next(in.Args[0], map[*ir.Value]*ir.Value{})
-	if rounds > 1 {
-		at = put(ir.Add, in.Args[0], put(ir.Mul, put(ir.Sub, at, in.Args[0]), ir.ConstInt(ir.I64, uint64(rounds))))
+	if iters > 1 {
+		at = put(ir.Add, in.Args[0], put(ir.Mul, put(ir.Sub, at, in.Args[0]), ir.ConstInt(ir.I64, uint64(iters))))
 	}
 	p := t.f.NewInst(ir.Prefetch, nil, at)
 	p.Space, p.Line, p.Bytes = in.Space, in.Line, uint32((in.Results[0].Type.Bits()+7)/8*len(in.Results))

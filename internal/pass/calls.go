@@ -18,12 +18,12 @@ const (
 )
 
 // calls puts the functions that were not inlined into the kernel's graph, each once. After it there are no calls: a call
-// is a jump to the function's entry, where phis take the arguments and the number of the place to return to, and a
+// is a jump to the function's entry, where phis take the arguments and the number of the return point, and a
 // return is a jump through that number. Nothing is left on a machine stack, so a warp can wait in the middle of any
 // function, lanes that call different functions through a pointer are divergent branches, and recursion is a loop.
 //
 // A function that may be under way more than once keeps what it needs after such a call, and its local variables, in a
-// frame on the thread's stack; the stack pointer is a parameter. All others have their local variables in fixed places.
+// frame on the thread's stack; the stack pointer is a parameter. All others have their local variables in fixed slots.
 func calls(st *state) error {
 	c := &caller{st: st, k: st.f, byName: map[string]*ir.Func{}, fn: map[*ir.Func]*called{}}
 	for _, f := range st.m.Funcs {
@@ -73,13 +73,13 @@ type called struct {
 	f         *ir.Func
 	id        int // of its component: functions that may call each other in a circle
 	recursive bool
-	ret       *ir.Value // parameter: the place to return to
+	ret       *ir.Value // parameter: the return point
 	frame     int       // bytes of its frame on the stack
 	spills    map[*ir.Value]int
 
 	entry, exit *ir.Block
 	params      []*ir.Inst // phis of entry
-	results     []*ir.Inst // phis of exit: the stack pointer, the place to return to, results
+	results     []*ir.Inst // phis of exit: the stack pointer, the return point, results
 	sites       []*ir.Block
 }
 
@@ -274,7 +274,7 @@ func (c *caller) merge() {
 	relayout(c.k)
 }
 
-// place gives the local variables of a function that is never under way twice a fixed place.
+// place gives the local variables of a function that is never under way twice a fixed slot.
 func (g *called) place(k *ir.Func) {
 	at := (k.LocalBytes + 15) &^ 15
 	for i := range g.f.Slots {
@@ -288,7 +288,7 @@ func (g *called) place(k *ir.Func) {
 	}
 }
 
-// addresses turns the other names of places in local memory into numbers: where the stack begins and ends.
+// addresses turns the other names of slots in local memory into numbers: where the stack begins and ends.
 func (g *called) addresses(k *ir.Func, base, end int) {
 	for _, b := range g.f.Blocks {
 		for _, in := range b.Insts {
@@ -368,7 +368,7 @@ func (c *caller) guard(g *called, first *ir.Block, end int) {
 	setTerm(k, g.entry, ir.CondBr, []*ir.Value{most.Results[0]}, full, first).Line = line
 }
 
-// connect turns a call into jumps to its targets, and makes the block behind it a place to return to.
+// connect turns a call into jumps to its targets, and makes the block behind it a return point.
 func (c *caller) connect(s *site) {
 	k := c.k
 	call := s.call

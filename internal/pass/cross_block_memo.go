@@ -159,12 +159,12 @@ func (k *keeper) block(b *ir.Block, l *ir.Loop, room int) int {
 	if len(out) == 0 {
 		return 0
 	}
-	rounds := 1
+	iters := 1
 	if l != nil {
-		rounds = min(memoIterations, room/bytes-1) // and a place for those that are not kept
-		bytes *= rounds + 1
+		iters = min(memoIterations, room/bytes-1) // and a place for those that are not kept
+		bytes *= iters + 1
 	}
-	if cost < 2*len(out)+memoMinGain && !k.any || rounds < 1 || bytes > room {
+	if cost < 2*len(out)+memoMinGain && !k.any || iters < 1 || bytes > room {
 		return 0
 	}
 	var types []ir.Type
@@ -172,7 +172,7 @@ func (k *keeper) block(b *ir.Block, l *ir.Loop, room int) int {
 		types = append(types, v.Type)
 	}
 	begin, end := k.f.NewInst(ir.KeepBegin, nil), k.f.NewInst(ir.Keep, types, out...)
-	begin.Line, end.Line, begin.Iters = list[0].Line, list[0].Line, uint8(rounds)
+	begin.Line, end.Line, begin.Iters = list[0].Line, list[0].Line, uint8(iters)
 	if l != nil {
 		begin.Args = []*ir.Value{k.counter(l)}
 	}
@@ -345,7 +345,7 @@ func (k *keeper) same(in *ir.Inst) bool {
 	return true
 }
 
-// sameWay reports a block that is reached as in the next block of a row: the head of a loop, in the same iteration, or a place where one
+// sameWay reports a block that is reached as in the next block of a row: the head of a loop, in the same iteration, or a point where one
 // branch, on something that does not move, leads to by one or two ways.
 func (k *keeper) sameWay(b *ir.Block) bool {
 	if l := k.a.li.Innermost(b); l != nil && l.Header == b {

@@ -14,7 +14,7 @@ type cseKey struct {
 }
 
 // cse gives equal computations one value. After it no operation without effects repeats one that dominates it, and no plain load one
-// of the same place if nothing is written between them on the only way there is.
+// of the same address if nothing is written between them on the only way there is.
 func cse(st *state) error {
 	f := st.f
 	f.Renumber()

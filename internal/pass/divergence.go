@@ -17,7 +17,7 @@ type divergence struct {
 
 // labels is the state of one walk from a branch. A block that is not in it has the label of the nearest one in it that dominates it.
 type labels struct {
-	round     int32
+	epoch     int32
 	at        []int32 // the last iteration in which the block was labelled
 	label     []int32
 	headAt    []int32 // the same of labels that come back to a loop's header
@@ -72,7 +72,7 @@ func (a *shapeAnalysis) control() bool {
 }
 
 // spread follows the ways from block number from in loop in, where lanes (level 2) or warps (level 1) part and go to the starts. Each
-// block is labelled with the last place where ways to it met; where two labels meet is a join, whose phis vary. A loop that lanes leave
+// block is labelled with the last point where paths to it met; where two labels meet is a join, whose phis vary. A loop that lanes leave
 // while others stay is divergent: its exit phis vary too, and lanes that left it on different ways, in whatever iterations, are
 // followed from there.
 //
@@ -87,12 +87,12 @@ func (a *shapeAnalysis) spread(starts []int32, from int, in *ir.Loop, level uint
 	step := func(from, to, l int32) {
 		switch {
 		case to <= from: // a back edge: lanes meet again at the header, in step
-			if w.headAt[to] == w.round && w.headLabel[to] != l {
+			if w.headAt[to] == w.epoch && w.headLabel[to] != l {
 				l = to
 			}
-			w.headAt[to], w.headLabel[to] = w.round, l
-		case w.at[to] != w.round:
-			w.at[to], w.label[to] = w.round, l
+			w.headAt[to], w.headLabel[to] = w.epoch, l
+		case w.at[to] != w.epoch:
+			w.at[to], w.label[to] = w.epoch, l
 			w.list = append(w.list, to)
 			w.next.push(to)
 		case w.label[to] != l && w.label[to] != to:
@@ -124,17 +124,17 @@ func (a *shapeAnalysis) newLabels() *labels {
 	if n := len(a.spare); n > 0 {
 		w := a.spare[n-1]
 		a.spare = a.spare[:n-1]
-		w.round++
+		w.epoch++
 		w.list, w.next = w.list[:0], w.next[:0]
 		return w
 	}
 	n := len(a.rpo)
-	return &labels{round: 1, at: make([]int32, n), label: make([]int32, n), headAt: make([]int32, n), headLabel: make([]int32, n)}
+	return &labels{epoch: 1, at: make([]int32, n), label: make([]int32, n), headAt: make([]int32, n), headLabel: make([]int32, n)}
 }
 
 // of is the label of block b; -1: it has none.
 func (w *labels) of(dom *ir.DomTree, b int) int32 {
-	if w.at[b] == w.round {
+	if w.at[b] == w.epoch {
 		return w.label[b]
 	}
 	p, _ := dom.Interval(b)
@@ -154,7 +154,7 @@ func (a *shapeAnalysis) settled(w *labels, rest int32, in *ir.Loop, level uint8)
 		if a.apart[l] >= level || a.leavesApart(w, l) {
 			continue
 		}
-		if h := a.at(l.Header); w.headAt[h] == w.round && w.headLabel[h] != rest {
+		if h := a.at(l.Header); w.headAt[h] == w.epoch && w.headLabel[h] != rest {
 			return false
 		}
 		for _, y := range l.Exits {
@@ -212,7 +212,7 @@ func (a *shapeAnalysis) leavesApart(w *labels, l *ir.Loop) bool {
 		}
 		out = x
 	}
-	return out >= 0 && w.headAt[h] == w.round && w.headLabel[h] != out // equal: they met again before the exit
+	return out >= 0 && w.headAt[h] == w.epoch && w.headLabel[h] != out // equal: they met again before the exit
 }
 
 // minHeap gives the least of its numbers first.

@@ -99,7 +99,7 @@ func golden(t *testing.T, a *txtar.Archive, covered map[string]bool) string {
 		s += fmt.Sprintf("; width %d\n", m.Width)
 	}
 	if m.Jam > 1 {
-		s += fmt.Sprintf("; %d warps side by side\n", m.Jam)
+		s += fmt.Sprintf("; %d warps jammed\n", m.Jam)
 	}
 	return s
 }

@@ -160,7 +160,7 @@ func size(f *ir.Func) int {
 	return n
 }
 
-// adoptSlots gives g's local variables a place in the kernel. One place serves all calls of g: without recursion no two
+// adoptSlots gives g's local variables a slot in the kernel. One slot serves all calls of g: without recursion no two
 // are under way at once.
 func adoptSlots(k, g *ir.Func) {
 	at := (k.LocalBytes + 15) &^ 15

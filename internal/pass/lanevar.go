@@ -33,7 +33,7 @@ type laneDef struct {
 }
 
 // varPlaces is what variables, one after the other, need of the graph, and what the one under way is in each block. Blocks go by their
-// numbers; what is held of one counts where its round is the variable's.
+// numbers; what is held of one counts where its epoch is the variable's.
 type varPlaces struct {
 	blocks      []*ir.Block // in reverse postorder
 	nums        ir.BlockNums
@@ -41,11 +41,11 @@ type varPlaces struct {
 	frontier    [][]int32
 	loop        []*stretchBack // the innermost stretch that control goes back in
 	head        *heads
-	round       int32
-	inAt, outAt []int32 // rounds of in and out
+	epoch       int32
+	inAt, outAt []int32 // epochs of in and out
 	in, out     []*ir.Value
-	joins       []int32 // round of phis
-	written     []int32 // round of writes
+	joins       []int32 // epoch of phis
+	written     []int32 // epoch of writes
 	writes      []int32 // which of laneVar.writes
 	work        []int32
 }
@@ -102,7 +102,7 @@ func (p *varPlaces) bound(b, reset *ir.Block) int {
 }
 
 func (l *linearizer) newVar(places *varPlaces, home *ir.Block, t ir.Type, empty *ir.Value) *laneVar {
-	places.round++
+	places.epoch++
 	v := &laneVar{l: l, typ: t, empty: empty, places: places}
 	if loop := l.a.li.Innermost(home); loop != nil {
 		v.reset = loop.Header
@@ -117,8 +117,8 @@ func (v *laneVar) write(b *ir.Block, w write) {
 	if !ok { // it is not reached any more
 		return
 	}
-	if p.written[at] != p.round {
-		p.written[at], p.writes[at] = p.round, int32(len(v.writes))
+	if p.written[at] != p.epoch {
+		p.written[at], p.writes[at] = p.epoch, int32(len(v.writes))
 		v.writes = append(v.writes, blockWrites{at: b})
 	}
 	x := &v.writes[p.writes[at]]
@@ -134,7 +134,7 @@ func (v *laneVar) solve(to ...*ir.Block) {
 	}
 	reset := -1
 	if v.reset != nil {
-		if reset, _ = p.nums.Of(v.reset); p.written[reset] != p.round {
+		if reset, _ = p.nums.Of(v.reset); p.written[reset] != p.epoch {
 			v.def(v.reset)
 		}
 	}
@@ -148,11 +148,11 @@ func (v *laneVar) solve(to ...*ir.Block) {
 		x := work[len(work)-1]
 		work = work[:len(work)-1]
 		for _, y := range p.frontier[x] {
-			if int(y) > last || int(y) <= reset || p.joins[y] == p.round {
+			if int(y) > last || int(y) <= reset || p.joins[y] == p.epoch {
 				continue
 			}
-			p.joins[y] = p.round
-			if p.written[y] != p.round {
+			p.joins[y] = p.epoch
+			if p.written[y] != p.epoch {
 				v.def(v.places.blocks[y])
 				work = append(work, y)
 			}
@@ -195,10 +195,10 @@ func (v *laneVar) atStart(b *ir.Block) *ir.Value {
 	if !ok || b == v.reset {
 		return nil
 	}
-	if p.inAt[at] == p.round {
+	if p.inAt[at] == p.epoch {
 		return p.in[at]
 	}
-	if p.joins[at] != p.round {
+	if p.joins[at] != p.epoch {
 		if d := v.before(at); d != nil {
 			return v.atEnd(d)
 		}
@@ -206,7 +206,7 @@ func (v *laneVar) atStart(b *ir.Block) *ir.Value {
 	}
 	phi := v.l.f.NewInst(ir.Phi, []ir.Type{v.typ})
 	p.head.put(b, phi)
-	p.inAt[at], p.in[at] = p.round, phi.Results[0]
+	p.inAt[at], p.in[at] = p.epoch, phi.Results[0]
 	for _, q := range b.Preds {
 		x := v.atEnd(q)
 		if x == nil {
@@ -230,10 +230,10 @@ func (v *laneVar) none() *ir.Value {
 func (v *laneVar) atEnd(b *ir.Block) *ir.Value {
 	p := v.places
 	at, ok := p.nums.Of(b)
-	if !ok || p.written[at] != p.round {
+	if !ok || p.written[at] != p.epoch {
 		return v.atStart(b)
 	}
-	if p.outAt[at] == p.round {
+	if p.outAt[at] == p.epoch {
 		return p.out[at]
 	}
 	cur := v.atStart(b)
@@ -249,6 +249,6 @@ func (v *laneVar) atEnd(b *ir.Block) *ir.Value {
 			cur = beforeTerm(b, in).Results[0]
 		}
 	}
-	p.outAt[at], p.out[at] = p.round, cur
+	p.outAt[at], p.out[at] = p.epoch, cur
 	return cur
 }

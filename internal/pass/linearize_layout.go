@@ -89,7 +89,7 @@ func (l *linearizer) order() {
 // linear computes the new successors of every block.
 func (l *linearizer) linear() {
 	l.next = map[*ir.Block][]*ir.Block{}
-	deferred := make([]*placeSet, len(l.ord)) // by place in ord: blocks that must still come
+	deferred := make([]*positionSet, len(l.ord)) // by position in ord: blocks that must still come
 	for at, b := range l.ord {
 		d := deferred[at]
 		to := func(targets ...*ir.Block) *ir.Block {

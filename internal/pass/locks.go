@@ -129,7 +129,7 @@ func meetsIn(b, last *ir.Block, at int) bool {
 	return false
 }
 
-// leaveThroughPhis lets what the loop and the work compute go through phis of the new latch: to the rest, and round the loop.
+// leaveThroughPhis lets what the loop and the work compute go through phis of the new latch: to the rest, and along the back edge.
 func leaveThroughPhis(f *ir.Func, l *ir.Loop, first, last, rest, latch *ir.Block) {
 	inside := analysis.Reach([]*ir.Block{first}, rest)
 	for _, b := range l.Blocks {
@@ -144,16 +144,16 @@ func leaveThroughPhis(f *ir.Func, l *ir.Loop, first, last, rest, latch *ir.Block
 		}
 		return undef[t]
 	}
-	phi := func(t ir.Type, round func(b *ir.Block) *ir.Value, out *ir.Value) *ir.Value {
+	phi := func(t ir.Type, carried func(b *ir.Block) *ir.Value, out *ir.Value) *ir.Value {
 		p := f.NewInst(ir.Phi, []ir.Type{t})
 		for _, b := range l.Latches {
-			p.Args, p.Targets = append(p.Args, round(b)), append(p.Targets, b)
+			p.Args, p.Targets = append(p.Args, carried(b)), append(p.Targets, b)
 		}
 		p.Args, p.Targets = append(p.Args, out), append(p.Targets, last)
 		insertAt(latch, 0, p)
 		return p.Results[0]
 	}
-	// Round the loop.
+	// Along the back edge.
 	for _, p := range l.Header.Insts[:numPhis(l.Header)] {
 		vals := map[*ir.Block]*ir.Value{}
 		var args []*ir.Value

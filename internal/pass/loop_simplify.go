@@ -92,7 +92,7 @@ func traps(f *ir.Func) {
 }
 
 // splitCritical puts a block on every edge from a block with several successors to one with several predecessors, so that
-// what an edge assigns has a place of its own.
+// what an edge assigns has a block of its own.
 func splitCritical(f *ir.Func, but func(u, v *ir.Block) bool) bool {
 	changed := false
 	for _, b := range append([]*ir.Block(nil), f.Blocks...) {

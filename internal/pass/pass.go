@@ -3,7 +3,7 @@
 //
 // Run applies an ordered table of passes. Each is one file whose first sentence says what is true after it; what must
 // come before what, and why, is a second table that a test checks. Afterwards every branch is taken by a warp as a
-// whole, every operation with effects knows the lanes that act, and every place where a warp waits is a resume point.
+// whole, every operation with effects knows the lanes that act, and every point where a warp waits is a resume point.
 package pass
 
 import (
@@ -88,7 +88,7 @@ var passes = [...]Pass{
 	{"cse 2", cse, 0, graph, "masks are computed more than once"},
 	{"dce 2", dce, 0, graph, "latches of values nobody reads"},
 	{"warp_pacing", warpPacing, 0, graph, "no warp runs far ahead of others that still read what it writes"},
-	{"warp_jam", warpJam, optional, graph, "warps that share what they read go side by side"},
+	{"warp_jam", warpJam, optional, graph, "warps that share what they read are jammed"},
 	{"full_mask_versioning", fullMaskVersioning, optional, nothing, "warps without a lane on the border need no masks"},
 	{"block_stride_barriers", blockStrideBarriers, optional, nothing, "loops that jump through memory get barriers of their own"},
 	{"prefetch", prefetch, optional, graph, "the next block's row is on its way while this one's is read"},
@@ -132,15 +132,15 @@ var order = [...]struct{ before, after, why string }{
 	{"dce 2", "block_stride_barriers", "the frames of dead values would cost more than the turns save"},
 	{"block_stride_barriers", "regions", "turns are barriers"},
 	{"linearize", "warp_pacing", "every warp comes to every place that is not behind a branch of the warp"},
-	{"warp_pacing", "warp_jam", "warps side by side take the part between two barriers one after the other"},
+	{"warp_pacing", "warp_jam", "jammed warps take the part between two barriers one after the other"},
 	{"linearize", "warp_jam", "a warp without lanes must be able to go where others go"},
 	{"dce 2", "warp_jam", "dead values would be counted as work"},
-	{"warp_jam", "full_mask_versioning", "warps side by side have branches that any lane decides"},
-	{"full_mask_versioning", "shape", "addresses that were chosen lane by lane are side by side again"},
+	{"warp_jam", "full_mask_versioning", "jammed warps have branches that any lane decides"},
+	{"full_mask_versioning", "shape", "addresses that were chosen lane by lane are contiguous again"},
 	{"warp_jam", "block_stride_barriers", "a block that goes as one needs no turns"},
 	{"block_stride_barriers", "prefetch", "turns move loads between blocks of code"},
 	{"prefetch", "cross_block_memo", "loads that are kept need no prefetch, and are told by their addresses"},
-	{"warp_jam", "cross_block_memo", "warps side by side share no place"},
+	{"warp_jam", "cross_block_memo", "jammed warps share no memo"},
 	{"cross_block_memo", "regions", "what was kept is live across barriers like anything else"},
 	{"warp_jam", "window", "addresses are told by their sums"},
 	{"cross_block_memo", "window", "likewise"},

@@ -9,9 +9,9 @@ import (
 // addresses, or one in whose loops each lane walks contiguous memory of its own, with a data-dependent trip count.
 //
 // Locked operations go one after the other whoever asks for them; taking their addresses out of vectors only delays them (a
-// histogram in global memory: 0.85 side by side, 0.95 one by one, native/kudzu). Walking, lanes side by side would gather each step's elements from as many lines as there are lanes, run until the longest stretch
+// histogram in global memory: 0.85 as vectors, 0.95 one by one, native/kudzu). Walking, lanes in one vector would gather each step's elements from as many lines as there are lanes, run until the longest stretch
 // ends, and read in an order that no prefetcher follows; a thread reads its lines from end to end. Measured, native/kudzu of a
-// sparse matrix product with a row a thread: 0.54 side by side, 0.95 one by one.
+// sparse matrix product with a row a thread: 0.54 as vectors, 0.95 one by one.
 func preferScalar(st *state) bool {
 	f := st.f
 	atomics := 0
@@ -94,7 +94,7 @@ type walk struct {
 // line is how far a step may go and still be in the line of the step before, mostly.
 const line = 64
 
-// alone reports a loop that lanes leave at different times, that reads memory at places of their own, some of it in order, and
+// alone reports a loop that lanes leave at different times, that reads memory at addresses of their own, some of it in order, and
 // computes little: a sum or two for each element.
 func (w *walk) alone() bool {
 	if !w.a.divergent[w.l] {

@@ -7,7 +7,7 @@ import (
 	"kudzu/internal/ir"
 )
 
-// regions makes every place where a warp waits a resume point. After it a barrier that suspends is the last operation
+// regions makes every point where a warp waits a resume point. After it a barrier that suspends is the last operation
 // of its block before the jump to the block that goes on, and Func.Regions lists these points with the values that
 // are needed behind them and cannot be had again for nothing. Barriers of a block that is one warp are gone.
 func regions(st *state) error {

@@ -7,14 +7,14 @@ import (
 
 // reroll takes back what the compiler of the PTX did to loops whose number of iterations only the data know: a loop for the
 // iterations left over (n & (u-1)) followed by one that does u iterations at a time. After it such a pair is one loop of n iterations in
-// kernels that run thread by thread. Others keep it: side by side, lanes gain more from long straight code than they lose.
+// kernels that run thread by thread. Others keep it: as vectors, lanes gain more from long straight code than they lose.
 //
 // A GPU pays nothing for the second loop. A CPU guesses when each of the two ends, and is wrong for both where lengths vary: a
 // sparse matrix product with a row a thread takes 22.9 ms of a core with the pair, 19.4 with one loop (and four copies of the thread's code, which
 // give each of them its own history of branches; with one copy of it 23.5).
 //
 // What must hold is proved: the second loop's body is u times the first's (reroll_proof.go), it begins where the first ended (linear
-// forms), and together they have n rounds. What is left to a test at run time is that there is a round at all.
+// forms), and together they have n iterations. What is left to a test at run time is that there is one at all.
 func reroll(st *state) error {
 	if st.m.Width != 1 || st.never("reroll") {
 		return st.unchanged()
@@ -171,11 +171,11 @@ func (r *pair) remainder(t *ir.Inst) bool {
 
 // proved reports that the two loops are one.
 func (r *pair) proved() bool {
-	return r.rounds() && r.short() && r.twins() && r.sameBody() && r.leaves()
+	return r.tripCounts() && r.short() && r.twins() && r.sameBody() && r.leaves()
 }
 
-// rounds reports that the first loop has n & (u-1) rounds and the second does the rest of n.
-func (r *pair) rounds() bool {
+// tripCounts reports that the first loop has n & (u-1) iterations and the second does the rest of n.
+func (r *pair) tripCounts() bool {
 	rem, n := r.lin(r.rem), r.lin(r.n)
 	ta, ok := r.span(r.a, 1)
 	if !ok || !ta.Equal(rem) {
@@ -229,7 +229,7 @@ func (r *pair) short() bool {
 	return false
 }
 
-// twins finds for every value that the second loop hands from round to round the one of the first that it goes on with.
+// twins finds for every value that the second loop carries from iteration to iteration the one of the first that it goes on with.
 func (r *pair) twins() bool {
 	r.twin, r.ahead = map[*ir.Inst]*ir.Inst{}, map[*ir.Inst]uint64{}
 	for _, pb := range r.b.h.Insts[:numPhis(r.b.h)] {

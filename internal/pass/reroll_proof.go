@@ -112,7 +112,7 @@ func (ts terms) of(v *ir.Value, env map[*ir.Value]term) term {
 	return term{ts.number(node{t: v.Type, v: v}), 0}
 }
 
-// run adds the values of a round to env. There are no writes, so that a load is a function of its address.
+// run adds the values of an iteration to env. There are no writes, so that a load is a function of its address.
 func (ts terms) run(b *ir.Block, env map[*ir.Value]term) {
 	for _, in := range b.Insts[numPhis(b) : len(b.Insts)-1] {
 		v := in.Results[0]

@@ -360,8 +360,8 @@ func (a *shapeAnalysis) castPattern(in *ir.Inst, x fact) (p pattern, ok, exact b
 	return pattern{}, false, false
 }
 
-// guessable reports that a wrap between two lanes may be left to a guess: an index of 32 bits that wraps names places
-// gigabytes apart, which no program means, while narrower ones go round in arrays, and so does any in steps as wide as its type.
+// guessable reports that a wrap between two lanes may be left to a guess: an index of 32 bits that wraps names addresses
+// gigabytes apart, which no program means, while narrower ones wrap around in arrays, and so does any in steps as wide as its type.
 func (a *shapeAnalysis) guessable(x fact, t ir.Type) bool {
 	lo, hi := x.pat.bounds(a.width)
 	return t.Bits() >= 32 && hi-lo < 1<<31

@@ -12,7 +12,7 @@ import (
 // they say.
 func simplify(st *state) error {
 	f := st.f
-	for round := 0; round < 50; round++ {
+	for range 50 {
 		changed := simplifyOnce(f, st.cfg.Block)
 		changed = simplifyBranches(f) || changed
 		if !changed {
@@ -69,7 +69,7 @@ func find2(v *ir.Value, find func(*ir.Value) *ir.Value) *ir.Value {
 	return find(v)
 }
 
-// simplifyBranches turns branches on constants, and to one place, into jumps.
+// simplifyBranches turns branches on constants, and with one target, into jumps.
 func simplifyBranches(f *ir.Func) bool {
 	changed := false
 	for _, b := range f.Blocks {

@@ -2,7 +2,7 @@ package pass
 
 import "kudzu/internal/ir"
 
-// ssaVar rebuilds SSA form for one variable that has several definitions: it finds the value that reaches a place and
+// ssaVar rebuilds SSA form for one variable that has several definitions: it finds the value that reaches a program point and
 // puts phis where ways meet. Preds must be current.
 type ssaVar struct {
 	f    *ir.Func

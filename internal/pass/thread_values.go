@@ -107,7 +107,7 @@ func (t *threadValues) compute(v *ir.Value, depth int) []uint64 {
 	return r
 }
 
-// shared is the place of a shared variable; "" is the dynamic area behind the static ones.
+// shared is the offset of a shared variable; "" is the dynamic area behind the static ones.
 func (t *threadValues) shared(sym string) (int64, bool) {
 	if sym == "" {
 		a := max(t.st.m.DynamicAlign, 1)
@@ -134,17 +134,17 @@ func (p *pacer) mayMeet(l, s *ir.Inst) bool {
 		if meet, known := p.at.meet(l, p.at, s); known {
 			return meet
 		}
-		if meet, known := p.inRounds(l, s); known {
+		if meet, known := p.acrossIterations(l, s); known {
 			return meet
 		}
 	}
-	// A thread's own place.
+	// A thread's own address.
 	return l.Args[0] != s.Args[0] || p.uniform(l.Args[0])
 }
 
-// inRounds is the same for accesses in a loop whose addresses change from round to round, as those of two buffers do that change places:
+// acrossIterations is the same for accesses in a loop whose addresses change from iteration to iteration, as those of two buffers do that are swapped:
 // what holds for the first iterations is taken to hold for all.
-func (p *pacer) inRounds(l, s *ir.Inst) (meet, known bool) {
+func (p *pacer) acrossIterations(l, s *ir.Inst) (meet, known bool) {
 	loop := p.li.Innermost(l.Block)
 	for loop != nil && !loop.Contains(s.Block) {
 		loop = loop.Parent
@@ -152,9 +152,9 @@ func (p *pacer) inRounds(l, s *ir.Inst) (meet, known bool) {
 	if loop == nil || len(loop.Latches) != 1 {
 		return false, false
 	}
-	all := p.roundsOf(loop)
+	all := p.iterationsOf(loop)
 	later := 0 // the store's iteration is the next one
-	if p.round(l, s, loop.Header) {
+	if p.loopCarried(l, s, loop.Header) {
 		later = 1
 	}
 	for i := range len(all) - later {
@@ -166,9 +166,9 @@ func (p *pacer) inRounds(l, s *ir.Inst) (meet, known bool) {
 	return false, true
 }
 
-// roundsOf is the threads' values in the first iterations of a loop.
-func (p *pacer) roundsOf(loop *ir.Loop) []*threadValues {
-	if r, ok := p.rounds[loop]; ok {
+// iterationsOf is the threads' values in the first iterations of a loop.
+func (p *pacer) iterationsOf(loop *ir.Loop) []*threadValues {
+	if r, ok := p.iterations[loop]; ok {
 		return r
 	}
 	const first = 5
@@ -188,10 +188,10 @@ func (p *pacer) roundsOf(loop *ir.Loop) []*threadValues {
 		}
 		all = append(all, t)
 	}
-	if p.rounds == nil {
-		p.rounds = map[*ir.Loop][]*threadValues{}
+	if p.iterations == nil {
+		p.iterations = map[*ir.Loop][]*threadValues{}
 	}
-	p.rounds[loop] = all
+	p.iterations[loop] = all
 	return all
 }
 

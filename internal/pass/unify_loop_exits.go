@@ -72,5 +72,5 @@ func leavesSeveral(l *ir.Loop) bool {
 	return false
 }
 
-// meeting is a place that LLVM neither copies nor removes; it costs nothing.
+// meeting is a point that LLVM neither copies nor removes; it costs nothing.
 func meeting(f *ir.Func) *ir.Inst { return f.NewInst(ir.WarpSync, nil, ir.ConstInt(ir.I32, 0)) }

@@ -45,15 +45,15 @@ func warpJam(st *state) error {
 	return dce(st)
 }
 
-// ahead is how many bytes of rounds to come are asked for in loops that leap through memory, and how many rounds at most.
-const ahead, aheadRounds = 4096, 8
+// ahead is how many bytes of later iterations are asked for in loops that leap through memory, and how many iterations at most.
+const ahead, aheadIters = 4096, 8
 
 // prefetch asks early for what loops will load that leap over what other blocks load: no prefetcher of a processor follows.
 func (j *jammer) prefetch() {
 	for _, l := range j.a.li.Loops {
 		if t := newTurn(j.a, l); t.fits() && t.jumps() {
 			for _, x := range t.leaps {
-				t.prefetch(x.in, max(2, min(ahead/x.round, aheadRounds)))
+				t.prefetch(x.in, max(2, min(ahead/x.iterBytes, aheadIters)))
 			}
 		}
 	}

@@ -59,14 +59,14 @@ const (
 	maxLooks = 1 << 20
 )
 
-// pacer looks for loads and stores of different warps at one place.
+// pacer looks for loads and stores of different warps at one address.
 type pacer struct {
-	st     *state
-	f      *ir.Func
-	a      *shapeAnalysis // nil until a pair is found
-	looks  int
-	at     *threadValues
-	rounds map[*ir.Loop][]*threadValues
+	st         *state
+	f          *ir.Func
+	a          *shapeAnalysis // nil until a pair is found
+	looks      int
+	at         *threadValues
+	iterations map[*ir.Loop][]*threadValues
 
 	dom   *ir.DomTree
 	li    *ir.LoopInfo
@@ -185,7 +185,7 @@ func indexOf(in *ir.Inst) int {
 	panic("BUG: an instruction is not in its block")
 }
 
-// hold puts the mark where all ways from the loads to s pass, as near to the loads as it may be; false: there is no such place.
+// hold puts the mark where all ways from the loads to s pass, as near to the loads as it may be; false: there is no such point.
 func (p *pacer) hold(s *ir.Inst, list []*ir.Inst) bool {
 	var at *ir.Block
 	for b := s.Block; b != nil; b = p.dom.Idom(b) {
@@ -221,16 +221,16 @@ func (p *pacer) between(b *ir.Block, s *ir.Inst, list []*ir.Inst) bool {
 		if l.Block == b || !p.dom.Dominates(b, l.Block) {
 			continue
 		}
-		// b comes before both: it is passed again if the way to s is round a loop with b in it.
-		if !p.round(l, s, b) {
+		// b comes before both: it is passed again if the way to s is around a loop with b in it.
+		if !p.loopCarried(l, s, b) {
 			return false
 		}
 	}
 	return true
 }
 
-// round reports that the load comes behind s, in a loop that they and b are in.
-func (p *pacer) round(l, s *ir.Inst, b *ir.Block) bool {
+// loopCarried reports that the load comes behind s, in a loop that they and b are in.
+func (p *pacer) loopCarried(l, s *ir.Inst, b *ir.Block) bool {
 	if l.Block == s.Block {
 		if indexOf(l) < indexOf(s) {
 			return false

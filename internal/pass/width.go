@@ -11,7 +11,7 @@ const rtYield = 6
 // width decides how many lanes run together and where they let others run. After it Module.Width is 32, or 1 where lanes
 // of a warp may wait on each other or are faster one by one, and every loop that waits on memory has a yield at its head.
 //
-// A loop waits if whether it goes on depends on memory that others write: a volatile or ordered load from one place, or
+// A loop waits if whether it goes on depends on memory that others write: a volatile or ordered load from one address, or
 // an atomic with the same operands each time (a lock). A compare-and-swap with what was just read always lets some lane
 // succeed, and is no wait. Lanes wait on each other too where they meet in an operation of the warp or at a barrier, but
 // come back at different times from a function that is there only once.
@@ -110,7 +110,7 @@ func returnApart(st *state) (bool, error) {
 	return false, nil
 }
 
-// matrixOp is an operation on matrices. Lanes one by one gather for a product (regions); the others need them side by side, and lower
+// matrixOp is an operation on matrices. Lanes one by one gather for a product (regions); the others need them in one vector, and lower
 // makes them only for targets that have them.
 func matrixOp(f *ir.Func) *ir.Inst {
 	for _, b := range f.Blocks {

@@ -8,7 +8,7 @@ import (
 // window cuts offsets in shared and local memory to 32 bits, as the hardware does with those in registers of 64, where nothing proves that
 // they lie within what the engine keeps free around shared memory (ir.SharedReach). What compilers write, an index of 32 bits times
 // the size of an element behind a variable, stays as it is; of a pointer that a loop counts up only the pointer is cut, once for all
-// places around it.
+// addresses around it.
 func window(st *state) error {
 	for _, f := range st.m.Funcs {
 		for _, b := range f.Blocks {

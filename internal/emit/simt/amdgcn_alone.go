@@ -6,7 +6,7 @@ import (
 	"kudzu/internal/ll"
 )
 
-// Two warps of a wave of 64 lanes share a program counter: neither can wait for what the other does at another place. Kernels in which one may
+// Two warps of a wave of 64 lanes share a program counter: neither can wait for what the other does at another point of the program. Kernels in which one may
 // have to have a wave for each warp: they are launched in one dimension with 64 lanes a warp, of which 32 leave at once, and what the program
 // calls its block is an argument (devrt.Block).
 
@@ -80,7 +80,7 @@ func barriersFrom(from, to *ir.Block, has map[*ir.Block]bool) map[*ir.Block]bool
 	return found
 }
 
-// byThread are the values that are computed from the thread's place in its block. What comes from memory is not followed.
+// byThread are the values that are computed from the thread's index in its block. What comes from memory is not followed.
 func byThread(f *ir.Func) map[*ir.Value]bool {
 	by := map[*ir.Value]bool{}
 	for changed := true; changed; {
@@ -134,7 +134,7 @@ func (e *emitter) leaving() {
 	e.Label(here)
 }
 
-// aloneTid is a thread's place from its number.
+// aloneTid is a thread's index from its number.
 func (e *emitter) aloneTid(d int) ll.Val {
 	n := e.linearID()
 	switch d {

@@ -65,7 +65,7 @@ func (e *emitter) nanSources(f *ir.Func) {
 }
 
 // keptNaNs leaves in computed the f64 values that need not have the payload of NVIDIA's choice where several operands are NaNs: those of
-// loops that are computed with further, be it behind phis and selects. Code for the CPU (emit/warp) draws the line at the same place.
+// loops that are computed with further, be it behind phis and selects. Code for the CPU (emit/warp) draws the same line.
 func (e *emitter) keptNaNs(f *ir.Func) {
 	if float.ComputedFurther(f, e.computed) {
 		float.OnlyInLoops(f, e.computed)

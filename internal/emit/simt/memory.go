@@ -24,7 +24,7 @@ func alignOf(in *ir.Inst, t ir.Type, n int) int {
 // plain reports an access that no other thread orders itself by.
 func plain(in *ir.Inst) bool { return in.Order == ir.Weak }
 
-// accessed is the place of an access. A generic address that was just made of one in shared or local memory is that one:
+// accessed is the address of an access. A generic address that was just made of one in shared or local memory is that one:
 // AMD's flat instructions are slower than those of the space. NVIDIA's assembler finds out by itself.
 func (e *emitter) accessed(in *ir.Inst) ll.Val {
 	if in.Space == ir.Generic && !e.t.pointers() {

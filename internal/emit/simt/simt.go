@@ -28,7 +28,7 @@ type Kernel struct {
 	Params []Param
 }
 
-// Param is a parameter of a kernel in its place.
+// Param is a parameter of a kernel and its offset.
 type Param struct{ Offset, Size, Align int }
 
 // Code is kernels in LLVM's language.

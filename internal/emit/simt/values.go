@@ -54,7 +54,7 @@ func emitLocalAddr(e *emitter, in *ir.Inst) {
 	e.result(in, e.Add(e.local, ll.Int("i64", off)))
 }
 
-// emitSharedAddr is a place in the kernel's static array, or the dynamic area.
+// emitSharedAddr is an address in the kernel's static array, or the dynamic area.
 func emitSharedAddr(e *emitter, in *ir.Inst) {
 	space := e.t.space(ir.Shared)
 	var name string

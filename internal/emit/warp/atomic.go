@@ -210,7 +210,7 @@ func (e *emitter) offsetsOneByOne(off ll.Val, addr *ir.Value) []ll.Val {
 	return out
 }
 
-// byteIndex takes an address in shared memory apart that is a number below 256, shifted, above a place that is known now: a
+// byteIndex takes an address in shared memory apart that is a number below 256, shifted, above an address that is known now: a
 // histogram of bytes.
 func (e *emitter) byteIndex(v *ir.Value) (x *ir.Value, shift, base int64, ok bool) {
 	for depth := 0; depth < 8 && v.Def != nil && v.Type.Bits() >= 32; depth++ { // modulo 2^32, which is all that counts

@@ -6,7 +6,7 @@ import (
 )
 
 // slots gives the values that live across barriers their memory: a variable of the function, which is a register between
-// barriers, and a place in the warp's frame.
+// barriers, and a slot in the warp's frame.
 func (e *emitter) slots() {
 	r := e.f.Regions
 	if r == nil {

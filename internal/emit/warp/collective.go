@@ -43,7 +43,7 @@ func membersArg(op ir.Op) int {
 	return 1
 }
 
-// layoutCollect gives collective operations their place in a frame.
+// layoutCollect gives collective operations their slot in a frame.
 func (e *emitter) layoutCollect() {
 	if e.w != 1 {
 		return

@@ -10,7 +10,7 @@ import (
 type kept struct {
 	flags  ll.Val // of each warp and round: the row of blocks that it holds, from 1 on; 0: nothing yet
 	place  ll.Val
-	rounds int // that are kept; a place more for others, if there are
+	iters  int // that are kept; a place more for others, if there are
 	places int
 	size   int // bytes of one
 	off    []int
@@ -30,7 +30,7 @@ func (e *emitter) keepPlaces() {
 			case ir.KeepBegin:
 				begin = in
 			case ir.Keep:
-				k := &kept{rounds: int(begin.Iters), places: int(begin.Iters) + len(begin.Args)}
+				k := &kept{iters: int(begin.Iters), places: int(begin.Iters) + len(begin.Args)}
 				for _, a := range in.Args {
 					k.off = append(k.off, k.size)
 					k.size += max(64, bytesOf(a.Type)*e.w)
@@ -51,7 +51,7 @@ func emitKeepBegin(e *emitter, in *ir.Inst) {
 	k.at = e.Mul(e.ZExt(c.warp, "i64"), ll.Int("i64", int64(k.places)))
 	kept := ll.Int("i1", 1)
 	if len(in.Args) > 0 {
-		most := ll.Int("i64", int64(k.rounds))
+		most := ll.Int("i64", int64(k.iters))
 		round := e.scalar(in.Args[0])
 		kept = e.ICmp("ult", round, most)
 		k.at = e.Add(k.at, e.Intr("umin", round, most))

@@ -59,28 +59,28 @@ loop:
 }
 `
 
-// TestKeep is more rounds than are kept, and rows of blocks that read different vectors.
+// TestKeep is more iters than are kept, and rows of blocks that read different vectors.
 func TestKeep(t *testing.T) {
 	for _, nc := range []string{".nc", ""} {
-		for _, rounds := range []int{1, 3, 7} {
+		for _, iters := range []int{1, 3, 7} {
 			for _, cpu := range cpus {
-				t.Run(fmt.Sprint(nc, rounds, cpu), func(t *testing.T) {
-					keepRounds(t, nc, rounds, cpu)
+				t.Run(fmt.Sprint(nc, iters, cpu), func(t *testing.T) {
+					keepRounds(t, nc, iters, cpu)
 				})
 			}
 		}
 	}
 }
 
-func keepRounds(t *testing.T, nc string, rounds int, cpu string) {
-	const threads = 288 // nine warps never go side by side
+func keepRounds(t *testing.T, nc string, iters int, cpu string) {
+	const threads = 288 // nine warps are never jammed
 	block := [3]uint32{threads, 1, 1}
 	k := compile(t, fromPTX(t, strings.ReplaceAll(matrix, "NC", nc), "k"), block, cpu)
 	if !strings.Contains(k.text, "keep.make") {
 		t.Fatal("nothing is kept")
 	}
 	const gx, gy = 5, 3
-	n := threads * rounds
+	n := threads * iters
 	x := uint32(1)
 	random := func(n int) []uint32 {
 		r := make([]uint32, n)

@@ -17,10 +17,10 @@ const known64 = 64
 // the lanes reads from.
 const maxGap = 2048
 
-// frame is 64 bytes that are loaded: from one place, or from several that are concatenated.
+// frame is 64 bytes that are loaded: from one address, or from several that are concatenated.
 type frame struct {
 	at    []int64 // offsets from lane 0
-	bytes int     // at each place
+	bytes int     // at each address
 }
 
 // source is where an element is.

@@ -282,7 +282,7 @@ func (e *emitter) segStrided(a *access) bool {
 	return k >= 2 && k <= 4 && s.Stride%int64(a.elem) == 0
 }
 
-// loadSegStrided reads whole vectors of each segment and picks. Segments at one place are read once.
+// loadSegStrided reads whole vectors of each segment and picks. Segments at one address are read once.
 func (e *emitter) loadSegStrided(a *access) []ll.Val {
 	s, t := a.shape, memType(a.types[0])
 	n := int(s.Stride) / a.elem
@@ -410,7 +410,7 @@ func (e *emitter) maskedStore(x ll.Val, align int, p, mask ll.Val, all bool) {
 	e.IntrOf("void", "masked.store", []ll.Type{x.T, p.T}, x, p, ll.Int("i32", int64(align)), mask)
 }
 
-// storeUniform: all lanes store to one place, the last one's value stays.
+// storeUniform: all lanes store to one address, the last one's value stays.
 func (e *emitter) storeUniform(a *access, vals []*ir.Value) {
 	run := func() {
 		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))

@@ -10,7 +10,7 @@ import (
 )
 
 // Between two barriers that all warps meet at lies a region: the code from one to the next. Each gets a loop over the warps of
-// its own, without a jump to find the place where a warp goes on. Code that several barriers lead to is written several times.
+// its own, without a jump to find the point where a warp goes on. Code that several barriers lead to is written several times.
 
 // span is a region: where it begins, its blocks in order, and the points it may end at (0: the end of the kernel).
 type span struct {

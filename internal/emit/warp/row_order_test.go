@@ -7,7 +7,7 @@ import (
 	"kudzu/internal/pass"
 )
 
-// TestRows runs threads that each walk a row of their own: one by one, several copies of a thread's code side by side, loops that came in
+// TestRows runs threads that each walk a row of their own: one by one, several copies of a thread's code interleaved, loops that came in
 // two parts as one. Rows have from -3 to 40 elements.
 func TestRows(t *testing.T) {
 	const rows, cols = 200, 50

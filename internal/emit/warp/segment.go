@@ -59,7 +59,7 @@ func (e *emitter) segLanes(a *access) int {
 	return a.shape.Seg
 }
 
-// segMask is the mask of a segment; segments that lie at one place share what they load.
+// segMask is the mask of a segment; segments that lie at one address share what they load.
 func (e *emitter) segMask(a *access, seg int) ll.Val {
 	s := a.shape
 	m := e.segOwnMask(a, seg)

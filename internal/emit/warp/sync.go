@@ -42,7 +42,7 @@ func (e *emitter) blockFrame() uint32 {
 func (e *emitter) perWarpLoop() {
 	c, o := &e.ctx, e.Func
 	if e.jam > 1 {
-		panic("BUG: warps that go side by side wait for each other")
+		panic("BUG: jammed warps wait for each other")
 	}
 	e.meta.FrameBlock = blockBytes
 	progress, yields := o.Alloca("i32", 4), o.Alloca("i32", 4)

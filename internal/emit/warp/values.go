@@ -60,7 +60,7 @@ func (e *emitter) varAddr(in *ir.Inst) {
 	panic("BUG: variable " + in.Sym + " is not in the module")
 }
 
-// sharedOffset is the place of a shared variable; "" is the dynamic area behind the static ones.
+// sharedOffset is the offset of a shared variable; "" is the dynamic area behind the static ones.
 func (e *emitter) sharedOffset(sym string) int64 {
 	if sym == "" {
 		a := max(e.m.DynamicAlign, 1)
@@ -78,7 +78,7 @@ func emitSharedAddr(e *emitter, in *ir.Inst) {
 	e.rep(in.Results[0]).scalar = ll.Int("i64", e.sharedOffset(in.Sym)+in.Off)
 }
 
-// localOffset is the place in the thread's local memory that a LocalAddr names.
+// localOffset is the offset in the thread's local memory that a LocalAddr names.
 func (e *emitter) localOffset(in *ir.Inst) int64 {
 	off := in.Off
 	for _, s := range e.f.Slots {
