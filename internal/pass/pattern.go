@@ -84,13 +84,6 @@ func (p pattern) add(q pattern, k int64) pattern {
 	return tabled(func(l int) int64 { return p.at(l) + k*q.at(l) })
 }
 
-func (p pattern) scale(k int64) pattern {
-	if p.tab != "" {
-		return tabled(func(l int) int64 { return p.at(l) * k })
-	}
-	return pattern{s: p.s * k, seg: p.seg, ss: p.ss * k}
-}
-
 // wrapped is a pattern of values of w bits, which differ by its steps modulo 2^w.
 func (p pattern) wrapped(w int) pattern {
 	if w >= 64 {

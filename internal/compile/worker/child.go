@@ -141,6 +141,9 @@ func (c *child) autopsy(why error) *compile.Crash {
 	}
 	c.out.Close()
 	crash := &compile.Crash{Signal: cause(c.cmd.ProcessState, c.printed.String()), Detail: c.printed.reason()}
+	if starved(c.cmd.ProcessState, memoryLimit()) && !strings.Contains(crash.Detail, "out of memory") {
+		crash.Detail = "out of memory: " + crash.Detail
+	}
 	switch {
 	case errors.Is(why, errTimeout):
 		crash.Signal = "timeout"
@@ -148,6 +151,16 @@ func (c *child) autopsy(why error) *compile.Crash {
 		crash.Signal = why.Error()
 	}
 	return crash
+}
+
+// starved reports a process that ended with nearly all the memory it was allowed. Neither LLVM nor Go's collector, whose own
+// structures need memory too, always says so: either may fault instead.
+func starved(st *os.ProcessState, limit uint64) bool {
+	if st == nil || limit == 0 {
+		return false
+	}
+	use, ok := st.SysUsage().(*syscall.Rusage)
+	return ok && uint64(use.Maxrss)<<10 > limit/8*7
 }
 
 var goSignal = regexp.MustCompile(`(?m)^(?:\[signal )?(SIG[A-Z]+): `)

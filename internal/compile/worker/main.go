@@ -71,18 +71,24 @@ func mainWith(args []string, confined bool, open func() (compiler, compile.Hello
 	}
 }
 
-// limitMemory bounds what one worker may allocate: half of the machine, at most 16 GiB, or KUDZU_COMPILER_MEMORY in MiB. A
-// text made to explode then ends its compilation and not the machine.
-func limitMemory() {
+// memoryLimit is the bytes that one worker may allocate: half of the machine, at most 16 GiB, or KUDZU_COMPILER_MEMORY in MiB;
+// 0: not known.
+func memoryLimit() uint64 {
+	if n, err := strconv.ParseUint(config.Get(config.CompilerMemory), 10, 32); err == nil && n > 0 {
+		return n << 20
+	}
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
-		return
+		return 0
 	}
-	limit := min(info.Totalram*uint64(info.Unit)/2, 16<<30)
-	if n, err := strconv.ParseUint(config.Get(config.CompilerMemory), 10, 32); err == nil && n > 0 {
-		limit = n << 20
+	return min(info.Totalram*uint64(info.Unit)/2, 16<<30)
+}
+
+// limitMemory bounds what this process may allocate. A text made to explode then ends its compilation and not the machine.
+func limitMemory() {
+	if limit := memoryLimit(); limit > 0 {
+		_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: limit, Max: limit}) // a lower limit that is set stays
 	}
-	_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: limit, Max: limit}) // a lower limit that is set stays
 }
 
 // serve answers requests one after the other. The end of the input ends the process at once, in the middle of a
