@@ -74,3 +74,18 @@ func TestNaNOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestHalfNaN: without instructions for halves no comparison of halves is written, LLVM 19 would take it apart.
+func TestHalfNaN(t *testing.T) {
+	for name, op := range map[string]func(w *Writer, x, y ll.Val){
+		"canonical": func(w *Writer, x, y ll.Val) { w.Canonical(x, ir.F16) },
+		"min":       func(w *Writer, x, y ll.Val) { w.MinMax(MinMax{}, x, y, ir.F16) },
+	} {
+		if text := written("<4 x half>", op); strings.Contains(text, "fcmp") {
+			t.Errorf("%s compares halves:\n%s", name, text)
+		}
+		if text := written("<4 x half>", func(w *Writer, x, y ll.Val) { w.Target.Half = true; op(w, x, y) }); !strings.Contains(text, "fcmp uno half") {
+			t.Errorf("%s does not use the instructions:\n%s", name, text)
+		}
+	}
+}

@@ -68,7 +68,7 @@ func (w *Writer) MinMax(m MinMax, x, y ll.Val, t ir.Type) ll.Val {
 		x, y = w.Intr("fabs", x), w.Intr("fabs", y)
 	}
 	if !m.NaN {
-		xn, yn := w.FCmp("uno", x, x), w.FCmp("uno", y, y)
+		xn, yn := w.isNaN(x, t), w.isNaN(y, t)
 		number := w.Select(xn, y, x)
 		if t == ir.F64 {
 			x = number // of two NaNs the second's payload; the others have one NaN
