@@ -29,6 +29,7 @@ type compileArgs struct {
 	blocks                  [][3]uint32 // all: the shapes
 	jobs                    int         // all: compiler processes; 0 is one a processor
 	target                  compile.Target
+	tier                    compile.Tier
 }
 
 func parseCompileArgs(args []string) (*compileArgs, error) {
@@ -85,6 +86,15 @@ func (c *compileArgs) set(name, val string) error {
 			c.target = t
 		} else if val != "cpu" {
 			return errUsage{fmt.Sprintf("no target %q; there are cpu, sm_70 to sm_90a, gfx1100 …", val)}
+		}
+	case "--tier":
+		switch val {
+		case compile.Optimised.String():
+			c.tier = compile.Optimised
+		case compile.Baseline.String():
+			c.tier = compile.Baseline
+		default:
+			return errUsage{fmt.Sprintf("no tier %q; there are optimised and baseline", val)}
 		}
 	case "--block":
 		c.block = [3]uint32{}
@@ -147,11 +157,7 @@ func runCompile(args []string, out io.Writer) error {
 	if len(kernels) == 0 {
 		return fmt.Errorf("%s has no kernels", c.file)
 	}
-	p, err := worker.New("")
-	var missing *llvm.NotFound
-	if errors.As(err, &missing) {
-		return fmt.Errorf("nothing can be compiled here: %w", err)
-	}
+	p, err := c.pipeline()
 	if err != nil {
 		return err
 	}
@@ -169,6 +175,19 @@ func runCompile(args []string, out io.Writer) error {
 		return fmt.Errorf("%d of %d kernels failed", failed, len(kernels))
 	}
 	return nil
+}
+
+// pipeline is the compiler; baseline code needs no libLLVM.
+func (c *compileArgs) pipeline() (*worker.Pipeline, error) {
+	if c.tier == compile.Baseline {
+		return worker.NewBaseline(), nil
+	}
+	p, err := worker.New("")
+	var missing *llvm.NotFound
+	if errors.As(err, &missing) {
+		return nil, fmt.Errorf("nothing can be compiled here but with --tier baseline: %w", err)
+	}
+	return p, err
 }
 
 // compileModule compiles all kernels of a file for a GPU into one result.
@@ -197,7 +216,7 @@ func compileOne(p *worker.Pipeline, index *ptx.Index, kernel string, c *compileA
 
 // options are those of the variables that change the code for the target.
 func (c *compileArgs) options() compile.Options {
-	return compile.Options{NoMatrix: config.Get(config.AMDMatrix) == "off"}
+	return compile.Options{Tier: c.tier, NoMatrix: config.Get(config.AMDMatrix) == "off"}
 }
 
 // texts are the stages that the compiler gives as text.

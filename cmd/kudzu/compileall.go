@@ -89,7 +89,7 @@ func (b *bulk) find(c *compileArgs, data []byte) error {
 				return fmt.Errorf("kernel %s: %w", k.Name, err)
 			}
 			for _, block := range shapes(c, k) {
-				req := &compile.Request{PTX: text, Kernel: k.Name, Block: block}
+				req := &compile.Request{PTX: text, Kernel: k.Name, Block: block, Options: compile.Options{Tier: c.tier}}
 				if id := key.Key(req); !seen[id] {
 					seen[id] = true
 					b.jobs = append(b.jobs, req)

@@ -142,6 +142,7 @@ func TestCommands(t *testing.T) {
 		{"compile good.ptx bad.ptx", 1, []string{"one file at a time"}},
 		{"compile good.ptx --kernel third", 1, []string{"good.ptx has no kernel third"}},
 		{"compile good.ptx --emit everything", 1, []string{`cannot emit "everything"; there are ptx, ir, ll, opt, asm, obj, image`}},
+		{"compile good.ptx --tier best", 1, []string{`no tier "best"; there are optimised and baseline`}},
 		{"compile good.ptx --emit", 1, []string{"--emit needs a value"}},
 		{"compile good.ptx --block 0", 1, []string{"as in 32,8,1"}},
 		{"compile good.ptx --block 1,2,3,4", 1, []string{"as in 32,8,1"}},

@@ -42,8 +42,8 @@ func verbs() []verb {
 	return []verb{
 		{name: "run", args: "[--backend cpu|interp|hip] [--load audit|preload|path] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
 		{name: "info", args: "[--json]", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
-		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,obj,image] [--dump PASS] [--target cpu|sm_90|gfx1100] [--cpu NAME] [-o DIR]\n" +
-			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--jobs N]",
+		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,obj,image] [--dump PASS] [--target cpu|sm_90|gfx1100] [--cpu NAME] [--tier optimised|baseline] [-o DIR]\n" +
+			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--tier optimised|baseline] [--jobs N]",
 			about: "compile PTX and show any stage of it; --all: every kernel of a file into the cache, ahead of its first run", run: runCompile},
 		{name: "check", args: "[--json] [--quiet] [--fast] [--sm=NN] program|library|file.ptx",
 			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},

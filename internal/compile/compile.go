@@ -29,6 +29,9 @@ type Request struct {
 	FactsOnly bool // the answer is no image but what EncodeFacts writes; Client.Facts sets it
 }
 
+// needsLLVM reports a request that only libLLVM can answer.
+func (r *Request) needsLLVM() bool { return !r.FactsOnly && r.Options.Tier == Optimised }
+
 // Facts are what a program may ask about a kernel before its first launch. They come from the text alone: compiling the
 // variant for any block shape only to answer would take longer than the one that is launched.
 type Facts struct {
@@ -62,8 +65,21 @@ func GPUTarget(name string) (Target, bool) {
 	return Target{}, false
 }
 
+// Tier is how much work goes into the code.
+type Tier uint8
+
+// The tiers. Both give the same results.
+const (
+	Optimised Tier = iota // by libLLVM
+	Baseline              // by internal/baseline: slower code, at once, and without libLLVM; x86-64 only
+)
+
+// String is the name that settings and options use.
+func (t Tier) String() string { return [...]string{"optimised", "baseline"}[min(t, Baseline)] }
+
 // Options change the code and are part of the key.
 type Options struct {
+	Tier   Tier   `json:",omitempty"`
 	Level  int    // 0 is the default; 1 compiles faster, 2 and 3 harder
 	Passes string // LLVM passes instead of the level's
 	AMX    bool   // tile registers may be used
@@ -125,6 +141,7 @@ type Client struct {
 	// starting is closed when the process that is just coming up is there, or is not; guarded by mu.
 	starting chan struct{}
 	missing  *NoCompiler // why there is no compiler process and will be none; guarded by mu
+	noLLVM   *NoCompiler // why it has no libLLVM; guarded by mu
 	closed   bool        // guarded by mu
 }
 

@@ -179,6 +179,7 @@ func TestKey(t *testing.T) {
 		"level":    func(r *Request) { r.Options.Level = 1 },
 		"passes":   func(r *Request) { r.Options.Passes = "x" },
 		"amx":      func(r *Request) { r.Options.AMX = true },
+		"tier":     func(r *Request) { r.Options.Tier = Baseline },
 		"facts":    func(r *Request) { r.FactsOnly = true },
 	} {
 		r := base

@@ -34,7 +34,11 @@ func keyOf(req *Request, version string) cache.Key {
 	}
 	field(keyFormat)
 	field(version)
-	field(libraryOf())
+	if req.Options.Tier == Optimised {
+		field(libraryOf())
+	} else {
+		field("tier " + req.Options.Tier.String()) // whatever libLLVM there is, or none
+	}
 	field(req.PTX)
 	field(req.Kernel)
 	target := req.Target

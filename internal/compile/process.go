@@ -32,6 +32,9 @@ const helloTimeout = 20 * time.Second
 
 // ask has a request compiled. A process that dies takes its requests with it; each is asked once more of a new one.
 func (c *Client) ask(req *Request) (*Result, error) {
+	if no := c.without(req); no != nil {
+		return nil, no
+	}
 	for attempt := 0; ; attempt++ {
 		p, err := c.process()
 		if err != nil {
@@ -41,7 +44,7 @@ func (c *Client) ask(req *Request) (*Result, error) {
 		if err == nil {
 			r, failure, broken := DecodeAnswer(f)
 			if broken == nil {
-				c.note(failure)
+				c.note(req, failure)
 				return r, failure
 			}
 			err = broken
@@ -58,14 +61,29 @@ func (c *Client) ask(req *Request) (*Result, error) {
 	}
 }
 
-// note remembers that there is no compiler: a machine without libLLVM does not grow one.
-func (c *Client) note(err error) {
+// note remembers that requests like req have no compiler: a machine without libLLVM does not grow one.
+func (c *Client) note(req *Request, err error) {
 	var no *NoCompiler
-	if errors.As(err, &no) {
-		c.mu.Lock()
-		c.missing = no
-		c.mu.Unlock()
+	if !errors.As(err, &no) {
+		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if req.needsLLVM() {
+		c.noLLVM = no
+	} else {
+		c.missing = no
+	}
+}
+
+// without says why nobody can do req, as far as it is known.
+func (c *Client) without(req *Request) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.noLLVM != nil && req.needsLLVM() {
+		return c.noLLVM
+	}
+	return nil
 }
 
 // process gives the running compiler process, or starts it.

@@ -59,6 +59,7 @@ type Backend struct {
 	stats    stats
 	report   *report       // nil: nobody asked
 	exactNaN bool          // see compile.Options
+	tier     compile.Tier  // of kernels, where it can make them
 	debug    *debug        // nil: nobody asked
 	aheads   chan struct{} // a token for each compilation in the background
 	turns    chan struct{} // and for each of those that the compiler has
@@ -81,7 +82,11 @@ func New(cfg Config) *Backend {
 	if cfg.Env == nil {
 		cfg.Env = config.Get
 	}
-	return &Backend{cfg: cfg, exactNaN: cfg.Env(config.NaN) == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
+	b := &Backend{cfg: cfg, exactNaN: cfg.Env(config.NaN) == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
+	if cfg.Env(config.Tier) == compile.Baseline.String() {
+		b.tier = compile.Baseline
+	}
+	return b
 }
 
 // Name is "cpu".

@@ -216,7 +216,13 @@ func (k *Kernel) compile(block [3]uint32, clusters bool, at *found) (*variant, e
 	}
 	res := at.image
 	if res == nil || at.block != block || req.Options.Stack != 0 || clusters {
-		if res, err = b.cfg.Compiler.Compile(req); err != nil {
+		res, err = b.cfg.Compiler.Compile(req)
+		if err != nil && req.Options.Tier == compile.Baseline {
+			logx.Once("baseline "+k.decl.Name, "kernel %s has no baseline code: %v", k.decl.Name, err)
+			req.Options.Tier = compile.Optimised
+			res, err = b.cfg.Compiler.Compile(req)
+		}
+		if err != nil {
 			return nil, k.compileError(err, line)
 		}
 	}
@@ -264,6 +270,7 @@ func (k *Kernel) slice() (*found, error) {
 // request asks for the kernel with the compiler's own choice of stack.
 func (k *Kernel) request(text string, block [3]uint32, clusters bool) *compile.Request {
 	req := &compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)}
+	req.Options.Tier = k.p.dev.b.tier
 	req.Options.ExactNaN, req.Options.Clusters, req.Options.Bounds = k.p.dev.b.exactNaN, clusters, k.p.dev.e.Narrow()
 	return req
 }

@@ -1,5 +1,5 @@
 // Package worker is the compiler process: a supervisor that the client starts (package compile), and the workers that
-// the supervisor starts and that load libLLVM. Two processes, because a worker's death must be told apart (which
+// the supervisor starts: with libLLVM, or without for what needs none. Two processes, because a worker's death must be told apart (which
 // signal, what it printed) and only its parent can, and because the program we serve must have no children.
 package worker
 
@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 
 	"kudzu/internal/compile"
@@ -28,10 +29,16 @@ const (
 	workerOut = 4
 )
 
+// kindBaseline is the argument of workers without libLLVM: they start faster, and start where there is none.
+const kindBaseline = "baseline"
+
 // Main runs `kudzu compiler`: without arguments the supervisor, with "worker" a worker, until standard input ends. args
 // are the arguments after the verb; what stands before them in os.Args starts this program again.
 func Main(args []string) int {
-	open := func() (compiler, compile.Hello) {
+	open := func(kind string) (compiler, compile.Hello) {
+		if kind == kindBaseline {
+			return NewBaseline().Run, compile.Hello{}
+		}
 		p, err := New("")
 		if err != nil {
 			return nil, compile.Hello{NoCompiler: &compile.NoCompiler{Why: err.Error()}}
@@ -42,7 +49,7 @@ func Main(args []string) int {
 }
 
 // mainWith is Main with another compiler; confined workers may do nothing but compile.
-func mainWith(args []string, confined bool, open func() (compiler, compile.Hello)) int {
+func mainWith(args []string, confined bool, open func(kind string) (compiler, compile.Hello)) int {
 	switch {
 	case len(args) == 0:
 		self, err := os.Executable()
@@ -52,14 +59,12 @@ func mainWith(args []string, confined bool, open func() (compiler, compile.Hello
 		}
 		leaveDirectory()
 		command := append([]string{self}, os.Args[1:len(os.Args)-len(args)]...)
-		s := newSupervisor(append(command, "worker"), os.Stdout)
-		s.confined = confined
-		return s.run(os.Stdin)
-	case len(args) == 1 && args[0] == "worker":
+		return newSupervisor(command, confined, os.Stdout).run(os.Stdin)
+	case args[0] == "worker" && (len(args) == 1 || len(args) == 2 && args[1] == kindBaseline):
 		limitMemory()
 		debug.SetGCPercent(400) // short work on small data: fewer collections
 		return serve(os.NewFile(workerIn, "requests"), os.NewFile(workerOut, "answers"), func() (compiler, compile.Hello) {
-			run, hello := open()
+			run, hello := open(strings.Join(args[1:], " "))
 			if confined {
 				confineProcess() // no text has been looked at yet
 			}

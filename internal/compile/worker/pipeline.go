@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"kudzu/internal/baseline"
 	"kudzu/internal/compile"
 	"kudzu/internal/image"
 	"kudzu/internal/llvm"
@@ -10,6 +11,8 @@ import (
 type Pipeline struct {
 	backend backend
 	front   front
+	// translate is baseline.Compile; tests put others in its place.
+	translate func(text, entry string, t baseline.Target) (*baseline.Code, error)
 }
 
 // front is the first half: a request to LLVM text. It notes the time of its stages and what req.Emit asks for.
@@ -28,17 +31,30 @@ func New(path string) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{backend: backend{lib: lib}, front: fromPTX}, nil
+	return &Pipeline{backend: backend{lib: lib}, front: fromPTX, translate: baseline.Compile}, nil
 }
 
-// LLVM is the library's version.
-func (p *Pipeline) LLVM() string { return p.backend.lib.Version() }
+// NewBaseline makes a pipeline without libLLVM: it gives baseline code and facts.
+func NewBaseline() *Pipeline { return &Pipeline{front: fromPTX, translate: baseline.Compile} }
+
+// LLVM is the library's version, "" without one.
+func (p *Pipeline) LLVM() string {
+	if p.backend.lib == nil {
+		return ""
+	}
+	return p.backend.lib.Version()
+}
 
 // Run compiles one request.
 func (p *Pipeline) Run(req *compile.Request) (*compile.Result, error) {
 	t := newClock()
-	if req.FactsOnly {
+	switch {
+	case req.FactsOnly:
 		return facts(req, t)
+	case req.Options.Tier == compile.Baseline:
+		return p.atBaseline(req, t)
+	case p.backend.lib == nil:
+		return nil, &compile.NoCompiler{Why: "libLLVM is not loaded"}
 	}
 	if req.Target.GPU() {
 		return p.forGPU(req, t)

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kudzu/internal/compile"
@@ -23,36 +25,25 @@ const (
 
 // supervisor hands requests to workers and their answers back.
 type supervisor struct {
-	command  []string
-	confined bool
-	slots    chan struct{} // a token for each compilation at a time
-	quick    chan struct{} // and for each question about a text: a program waits for these, not for the compilations it has begun
-	quit     chan int      // exit status, when we are done
+	full  *pool    // of workers with libLLVM
+	quick *pool    // of workers without: facts and baseline code, for which a program waits
+	quit  chan int // exit status, when we are done
 
-	workerIdle, idleLimit time.Duration
+	workerIdle time.Duration
+	idleLimit  atomic.Int64 // nanoseconds without a request after which we end
 
 	write sync.Mutex
 	out   io.Writer // guarded by write
-
-	mu   sync.Mutex
-	idle []*child  // the most recently used last; guarded by mu
-	busy int       // guarded by mu
-	last time.Time // when something happened last; guarded by mu
-
-	first chan started // the worker begun at our start, until someone claims it; guarded by mu
 }
 
-// started is a worker, or why there is none.
-type started struct {
-	c   *child
-	err error
-}
-
-func newSupervisor(command []string, out io.Writer) *supervisor {
-	return &supervisor{
-		command: command, out: out, slots: make(chan struct{}, jobs()), quick: make(chan struct{}, 1), quit: make(chan int, 1), last: time.Now(),
-		workerIdle: workerIdle, idleLimit: supervisorIdle,
+// newSupervisor starts workers with command and their kind.
+func newSupervisor(command []string, confined bool, out io.Writer) *supervisor {
+	of := func(kind ...string) *pool {
+		return newPool(slices.Concat(command, []string{"worker"}, kind), confined, jobs())
 	}
+	s := &supervisor{full: of(), quick: of(kindBaseline), out: out, quit: make(chan int, 1), workerIdle: workerIdle}
+	s.idleLimit.Store(int64(supervisorIdle))
+	return s
 }
 
 // jobs is how many compilations may run at a time.
@@ -72,7 +63,8 @@ func (s *supervisor) run(in io.Reader) int {
 	if err != nil {
 		return 1
 	}
-	s.warm()
+	s.quick.warm()
+	s.full.warm()
 	go s.tidy()
 	go s.read(in)
 	return <-s.quit
@@ -113,44 +105,13 @@ func leaveDirectory() {
 	_ = os.Chdir("/") // if not, not
 }
 
-// warm begins to start a worker, so that it is ready when the first request has arrived.
-func (s *supervisor) warm() {
-	ch := make(chan started, 1)
-	s.mu.Lock()
-	s.first = ch
-	s.mu.Unlock()
-	go func() {
-		c, err := startChild(s.command, s.confined)
-		ch <- started{c, err}
-	}()
-}
-
 // tidy retires workers, and in the end ourselves.
 func (s *supervisor) tidy() {
 	for range time.Tick(s.workerIdle / 4) {
-		s.mu.Lock()
-		select {
-		case w := <-s.first: // nobody asked for anything yet
-			s.first = nil
-			if w.err == nil {
-				w.c.used = time.Now()
-				s.idle = append(s.idle, w.c)
-			}
-		default:
-		}
-		var keep, retire []*child
-		for _, c := range s.idle {
-			if time.Since(c.used) > s.workerIdle {
-				retire = append(retire, c)
-			} else {
-				keep = append(keep, c)
-			}
-		}
-		s.idle = keep
-		finished := s.busy == 0 && time.Since(s.last) > s.idleLimit
-		s.mu.Unlock()
-		for _, c := range retire {
-			c.end()
+		finished := true
+		for _, p := range []*pool{s.full, s.quick} {
+			last, busy := p.tidy(s.workerIdle)
+			finished = finished && !busy && int64(time.Since(last)) > s.idleLimit.Load()
 		}
 		if finished {
 			s.stop(0)
@@ -159,62 +120,9 @@ func (s *supervisor) tidy() {
 	}
 }
 
-// take gives an idle worker or a new one.
-func (s *supervisor) take() (*child, error) {
-	s.mu.Lock()
-	s.busy++
-	s.last = time.Now()
-	if n := len(s.idle); n > 0 {
-		c := s.idle[n-1]
-		s.idle = s.idle[:n-1]
-		s.mu.Unlock()
-		return c, nil
-	}
-	ch := s.first
-	s.first = nil
-	s.mu.Unlock()
-	var w started
-	if ch != nil {
-		w = <-ch
-	} else {
-		w.c, w.err = startChild(s.command, s.confined)
-	}
-	var died *stillborn
-	if errors.As(w.err, &died) {
-		w.c, w.err = startChild(s.command, s.confined)
-	}
-	if w.err != nil {
-		s.release()
-	}
-	return w.c, w.err
-}
-
-func (s *supervisor) release() {
-	s.mu.Lock()
-	s.busy--
-	s.last = time.Now()
-	s.mu.Unlock()
-}
-
-// give takes a worker back.
-func (s *supervisor) give(c *child) {
-	s.mu.Lock()
-	s.busy--
-	s.last = time.Now()
-	c.used = s.last
-	s.idle = append(s.idle, c)
-	s.mu.Unlock()
-}
-
-// handle answers one request: by a worker, by a second one if the first dies, by an error.
+// handle answers one request.
 func (s *supervisor) handle(f compile.Frame) {
-	slots := s.slots
-	if req, _, err := compile.DecodeRequest(compile.Frame{Kind: f.Kind, Head: f.Head}); err == nil && req.FactsOnly {
-		slots = s.quick
-	}
-	slots <- struct{}{}
-	a := s.compile(f)
-	<-slots
+	a := s.answer(f)
 	s.write.Lock()
 	err := compile.WriteFrame(s.out, a)
 	s.write.Unlock()
@@ -223,7 +131,7 @@ func (s *supervisor) handle(f compile.Frame) {
 	}
 }
 
-func (s *supervisor) compile(f compile.Frame) compile.Frame {
+func (s *supervisor) answer(f compile.Frame) compile.Frame {
 	req, timeoutMS, err := compile.DecodeRequest(compile.Frame{Kind: f.Kind, Head: f.Head})
 	if err != nil {
 		return failure(f.ID, err)
@@ -232,22 +140,13 @@ func (s *supervisor) compile(f compile.Frame) compile.Frame {
 	if timeout <= 0 {
 		timeout = time.Hour
 	}
-	var death *compile.Crash
-	for range 2 {
-		c, err := s.take()
-		if err != nil {
-			return failure(f.ID, err)
-		}
-		a, err := c.ask(f, timeout)
-		if err == nil {
-			s.give(c)
-			return a
-		}
-		death = c.autopsy(err)
-		death.Kernel = req.Kernel
-		s.release()
+	p := s.full
+	if req.FactsOnly || req.Options.Tier == compile.Baseline {
+		p = s.quick
 	}
-	return failure(f.ID, death)
+	p.slots <- struct{}{}
+	defer func() { <-p.slots }()
+	return p.compile(f, req.Kernel, timeout)
 }
 
 // failure is the answer that says err.

@@ -40,7 +40,15 @@ func TestMain(m *testing.M) {
 }
 
 // openDouble is a compiler whose kernels' names say what goes wrong; the others are LLVM text in place of PTX.
-func openDouble() (compiler, compile.Hello) {
+func openDouble(kind string) (compiler, compile.Hello) {
+	if kind == kindBaseline {
+		p := NewBaseline()
+		p.front, p.translate = fromText, returnZero
+		return func(req *compile.Request) (*compile.Result, error) {
+			misbehave(req.Kernel)
+			return p.Run(req)
+		}, compile.Hello{}
+	}
 	if os.Getenv("KUDZU_TEST_NOLLVM") != "" {
 		_, err := llvm.Open("/no/such/libLLVM.so")
 		return nil, compile.Hello{NoCompiler: &compile.NoCompiler{Why: err.Error()}}
@@ -385,8 +393,8 @@ func TestIdle(t *testing.T) {
 	}
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	s := newSupervisor(append(self(t), "worker"), outW)
-	s.workerIdle, s.idleLimit = 100*time.Millisecond, time.Hour
+	s := newSupervisor(self(t), false, outW)
+	s.workerIdle = 100 * time.Millisecond
 	status := make(chan int)
 	go func() { status <- s.run(inR) }()
 	if err := greeting(outR); err != nil {
@@ -408,9 +416,12 @@ func TestIdle(t *testing.T) {
 			t.Fatal(failure, broken)
 		}
 		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			s.mu.Lock()
-			n := len(s.idle) + s.busy
-			s.mu.Unlock()
+			n := 0
+			for _, p := range []*pool{s.full, s.quick} {
+				p.mu.Lock()
+				n += len(p.idle) + p.busy
+				p.mu.Unlock()
+			}
 			if n == 0 {
 				break
 			}
@@ -419,9 +430,7 @@ func TestIdle(t *testing.T) {
 			}
 		}
 	}
-	s.mu.Lock()
-	s.idleLimit = 0 // not before: the test may be stopped for longer than any limit
-	s.mu.Unlock()
+	s.idleLimit.Store(0) // not before: the test may be stopped for longer than any limit
 	select {
 	case got := <-status:
 		if got != 0 {
