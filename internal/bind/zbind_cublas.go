@@ -28,6 +28,8 @@ var cublasHandlers = [...]abi.Handler{
 	{Name: "cublasSetMathMode", Call: bind_cublasSetMathMode},
 	{Name: "cublasGetSmCountTarget", Call: bind_cublasGetSmCountTarget},
 	{Name: "cublasSetSmCountTarget", Call: bind_cublasSetSmCountTarget},
+	{Name: "cublasGetEnvironmentMode", Call: bind_cublasGetEnvironmentMode},
+	{Name: "cublasSetEnvironmentMode", Call: bind_cublasSetEnvironmentMode},
 	{Name: "cublasGetEmulationStrategy", Call: bind_cublasGetEmulationStrategy},
 	{Name: "cublasSetEmulationStrategy", Call: bind_cublasSetEmulationStrategy},
 	{Name: "cublasGetEmulationSpecialValuesSupport", Call: bind_cublasGetEmulationSpecialValuesSupport},
@@ -748,6 +750,38 @@ func bind_cublasSetSmCountTarget(thread, args unsafe.Pointer) int32 {
 		SmCountTarget uint32
 	})(args)
 	err := (*cublas.Thread)(thread).SetSmCountTarget(blas.CublasHandle_t(a.Handle), int32(a.SmCountTarget))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasGetEnvironmentMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint64
+	})(args)
+	if a.Mode == 0 {
+		return 7
+	}
+	r1, err := (*cublas.Thread)(thread).GetEnvironmentMode(blas.CublasHandle_t(a.Handle))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
+	return 0
+}
+
+func bind_cublasSetEnvironmentMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+	})(args)
+	err := (*cublas.Thread)(thread).SetEnvironmentMode(blas.CublasHandle_t(a.Handle), int32(a.Mode))
 	if err != nil {
 		return cublas.Code(err)
 	}

@@ -26,6 +26,8 @@ var cublasltHandlers = [...]abi.Handler{
 	{Name: "cublasLtLoggerSetLevel", Call: bind_cublasLtLoggerSetLevel},
 	{Name: "cublasLtLoggerSetMask", Call: bind_cublasLtLoggerSetMask},
 	{Name: "cublasLtLoggerForceDisable", Call: bind_cublasLtLoggerForceDisable},
+	{Name: "cublasLtGetEnvironmentMode", Call: bind_cublasLtGetEnvironmentMode},
+	{Name: "cublasLtSetEnvironmentMode", Call: bind_cublasLtSetEnvironmentMode},
 	{Name: "cublasLtMatmul", Call: bind_cublasLtMatmul},
 	{Name: "cublasLtMatmulDescInit_internal", Call: bind_cublasLtMatmulDescInit_internal},
 	{Name: "cublasLtMatmulDescCreate", Call: bind_cublasLtMatmulDescCreate},
@@ -38,9 +40,11 @@ var cublasltHandlers = [...]abi.Handler{
 	{Name: "cublasLtMatmulPreferenceSetAttribute", Call: bind_cublasLtMatmulPreferenceSetAttribute},
 	{Name: "cublasLtMatmulPreferenceGetAttribute", Call: bind_cublasLtMatmulPreferenceGetAttribute},
 	{Name: "cublasLtMatmulAlgoGetHeuristic", Call: bind_cublasLtMatmulAlgoGetHeuristic},
+	{Name: "cublasLtMatmulAlgoGetHeuristicForStream", Call: bind_cublasLtMatmulAlgoGetHeuristicForStream},
 	{Name: "cublasLtMatmulAlgoGetIds", Call: bind_cublasLtMatmulAlgoGetIds},
 	{Name: "cublasLtMatmulAlgoInit", Call: bind_cublasLtMatmulAlgoInit},
 	{Name: "cublasLtMatmulAlgoCheck", Call: bind_cublasLtMatmulAlgoCheck},
+	{Name: "cublasLtMatmulAlgoCheckForStream", Call: bind_cublasLtMatmulAlgoCheckForStream},
 	{Name: "cublasLtMatmulAlgoConfigSetAttribute", Call: bind_cublasLtMatmulAlgoConfigSetAttribute},
 	{Name: "cublasLtMatmulAlgoConfigGetAttribute", Call: bind_cublasLtMatmulAlgoConfigGetAttribute},
 	{Name: "cublasLtMatrixLayoutInit_internal", Call: bind_cublasLtMatrixLayoutInit_internal},
@@ -173,6 +177,38 @@ func bind_cublasLtLoggerSetMask(thread, args unsafe.Pointer) int32 {
 
 func bind_cublasLtLoggerForceDisable(thread, args unsafe.Pointer) int32 {
 	err := (*cublaslt.Thread)(thread).LoggerForceDisable()
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasLtGetEnvironmentMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle uint64
+		Mode        uint64
+	})(args)
+	if a.Mode == 0 {
+		return 7
+	}
+	r1, err := (*cublaslt.Thread)(thread).GetEnvironmentMode(lt.CublasLtHandle_t(a.LightHandle))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
+	return 0
+}
+
+func bind_cublasLtSetEnvironmentMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle uint64
+		Mode        uint32
+	})(args)
+	err := (*cublaslt.Thread)(thread).SetEnvironmentMode(lt.CublasLtHandle_t(a.LightHandle), int32(a.Mode))
 	if err != nil {
 		return cublaslt.Code(err)
 	}
@@ -391,6 +427,33 @@ func bind_cublasLtMatmulAlgoGetHeuristic(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasLtMatmulAlgoGetHeuristicForStream(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle           uint64
+		OperationDesc         uint64
+		Adesc                 uint64
+		Bdesc                 uint64
+		Cdesc                 uint64
+		Ddesc                 uint64
+		Preference            uint64
+		RequestedAlgoCount    uint32
+		HeuristicResultsArray uint64
+		ReturnAlgoCount       uint64
+		Stream                uint64
+	})(args)
+	if a.ReturnAlgoCount == 0 {
+		return 7
+	}
+	r9, err := (*cublaslt.Thread)(thread).MatmulAlgoGetHeuristicForStream(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.OperationDesc), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.Cdesc), hostmem.Ptr(a.Ddesc), hostmem.Ptr(a.Preference), int32(a.RequestedAlgoCount), hostmem.Ptr(a.HeuristicResultsArray), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ReturnAlgoCount), uint32(r9))
+	return 0
+}
+
 func bind_cublasLtMatmulAlgoGetIds(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -452,6 +515,27 @@ func bind_cublasLtMatmulAlgoCheck(thread, args unsafe.Pointer) int32 {
 		Result        uint64
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoCheck(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.OperationDesc), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.Cdesc), hostmem.Ptr(a.Ddesc), hostmem.Ptr(a.Algo), hostmem.Ptr(a.Result))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasLtMatmulAlgoCheckForStream(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle   uint64
+		OperationDesc uint64
+		Adesc         uint64
+		Bdesc         uint64
+		Cdesc         uint64
+		Ddesc         uint64
+		Algo          uint64
+		Result        uint64
+		Stream        uint64
+	})(args)
+	err := (*cublaslt.Thread)(thread).MatmulAlgoCheckForStream(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.OperationDesc), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.Cdesc), hostmem.Ptr(a.Ddesc), hostmem.Ptr(a.Algo), hostmem.Ptr(a.Result), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return cublaslt.Code(err)
 	}

@@ -27,6 +27,7 @@ type Handle struct {
 	math     blas.CublasMath_t
 	atomics  blas.CublasAtomicsMode_t
 	sms      int32
+	mode     int32 // of the environment
 	emulated emulation
 
 	space shim.Workspace // packed operands, partial results
@@ -152,6 +153,7 @@ func pointers(x *Handle) *blas.CublasPointerMode_t { return &x.pointers }
 func mathMode(x *Handle) *blas.CublasMath_t        { return &x.math }
 func atomics(x *Handle) *blas.CublasAtomicsMode_t  { return &x.atomics }
 func sms(x *Handle) *int32                         { return &x.sms }
+func mode(x *Handle) *int32                        { return &x.mode }
 
 // SetPointerMode says where alpha, beta and results lie.
 func (t *Thread) SetPointerMode(h blas.CublasHandle_t, m blas.CublasPointerMode_t) error {
@@ -211,4 +213,26 @@ func (t *Thread) GetLoggerCallback(to hostmem.Ptr) error {
 	}
 	hostmem.Store(to, logger.Load())
 	return nil
+}
+
+// SetEnvironmentMode keeps 0 or 1, as the vendor's library does. It is not in its headers: cuSOLVER calls it.
+func (t *Thread) SetEnvironmentMode(h blas.CublasHandle_t, v int32) error {
+	return set(t, h, mode, v, v == 0 || v == 1)
+}
+
+// GetEnvironmentMode is the one set last.
+func (t *Thread) GetEnvironmentMode(h blas.CublasHandle_t) (int32, error) { return get(t, h, mode) }
+
+// Mode is the environment mode, for cuBLASLt, whose handles are the same.
+func (x *Handle) Mode() int32 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.mode
+}
+
+// SetMode sets it.
+func (x *Handle) SetMode(v int32) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mode = v
 }

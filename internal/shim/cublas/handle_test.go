@@ -143,6 +143,15 @@ func (r *rig) emulation(t *testing.T) {
 	r.is(th.SetFixedPointEmulationMaxMantissaBitCount(r.h, -1), invalidValue)
 	r.is(th.GetFixedPointEmulationMantissaBitCountPointer(r.h, 0), invalidValue)
 	r.is(th.SetEmulationSpecialValuesSupport(12345, 0), notInitialized)
+	if n := must(th.GetEnvironmentMode(r.h)); n != 0 {
+		t.Errorf("a new handle's mode is %d", n)
+	}
+	r.ok(th.SetEnvironmentMode(r.h, 1))
+	r.is(th.SetEnvironmentMode(r.h, 2), invalidValue)
+	r.is(th.SetEnvironmentMode(12345, 0), notInitialized)
+	if n := must(th.GetEnvironmentMode(r.h)); n != 1 {
+		t.Errorf("the mode is %d, set to 1", n)
+	}
 }
 
 // TestOrder: work follows what its stream held before, and a change of stream leaves earlier work where it is. The scalars of pointer mode

@@ -97,6 +97,11 @@ func (t *Thread) MatmulAlgoGetHeuristic(h lt.CublasLtHandle_t, desc, a, b, c, d,
 	return 1, nil
 }
 
+// MatmulAlgoGetHeuristicForStream is the same: no stream has less than the device.
+func (t *Thread) MatmulAlgoGetHeuristicForStream(h lt.CublasLtHandle_t, desc, a, b, c, d, preference hostmem.Ptr, wanted int32, results hostmem.Ptr, _ rt.CudaStream_t) (int32, error) {
+	return t.MatmulAlgoGetHeuristic(h, desc, a, b, c, d, preference, wanted, results)
+}
+
 // MatmulAlgoGetIds lists the one algorithm.
 func (t *Thread) MatmulAlgoGetIds(h lt.CublasLtHandle_t, compute blas.CublasComputeType_t, scale, at, bt, ct, dt rt.CudaDataType, wanted int32, ids hostmem.Ptr) (int32, error) {
 	if cublas.Find(uint64(h)) == nil {
@@ -155,6 +160,11 @@ func (t *Thread) MatmulAlgoCheck(h lt.CublasLtHandle_t, desc, a, b, c, d, algo, 
 	return nil
 }
 
+// MatmulAlgoCheckForStream is the same for every stream.
+func (t *Thread) MatmulAlgoCheckForStream(h lt.CublasLtHandle_t, desc, a, b, c, d, algo, result hostmem.Ptr, _ rt.CudaStream_t) error {
+	return t.MatmulAlgoCheck(h, desc, a, b, c, d, algo, result)
+}
+
 // MatmulAlgoConfigSetAttribute is kept and answered; the algorithm has nothing to configure.
 func (t *Thread) MatmulAlgoConfigSetAttribute(algo hostmem.Ptr, attr lt.CublasLtMatmulAlgoConfigAttributes_t, buf hostmem.Ptr, size uint64) error {
 	if err := checkAlgo(algo, attr, buf, size); err != nil {
@@ -187,4 +197,26 @@ func checkAlgo(algo hostmem.Ptr, attr lt.CublasLtMatmulAlgoConfigAttributes_t, b
 		return invalidValue
 	}
 	return nil
+}
+
+// SetEnvironmentMode keeps 0 or 1, as cublasSetEnvironmentMode does.
+func (t *Thread) SetEnvironmentMode(h lt.CublasLtHandle_t, mode int32) error {
+	x := cublas.Find(uint64(h))
+	switch {
+	case x == nil:
+		return notInitialized
+	case mode != 0 && mode != 1:
+		return invalidValue
+	}
+	x.SetMode(mode)
+	return nil
+}
+
+// GetEnvironmentMode is the one set last.
+func (t *Thread) GetEnvironmentMode(h lt.CublasLtHandle_t) (int32, error) {
+	x := cublas.Find(uint64(h))
+	if x == nil {
+		return 0, notInitialized
+	}
+	return x.Mode(), nil
 }

@@ -390,6 +390,27 @@ func (x *bench) expect(a, b, c, d matrix, ta, tb cublas.Op, k, batch int, alpha,
 	return want, pre
 }
 
+// streams: what is asked for a stream is what is asked without one; a handle keeps its environment's mode.
+func (x *bench) streams(desc hostmem.Ptr, m matrix) {
+	pref, err := x.th.MatmulPreferenceCreate()
+	x.ok(err)
+	var found, checked lt.CublasLtMatmulHeuristicResult_t
+	n, err := x.th.MatmulAlgoGetHeuristicForStream(x.h, desc, m.desc, m.desc, m.desc, m.desc, hostmem.Ptr(pref), 1, hostmem.Of(&found), 0)
+	if x.ok(err); n != 1 {
+		x.t.Fatalf("%d algorithms for a stream", n)
+	}
+	x.ok(x.th.MatmulAlgoCheckForStream(x.h, desc, m.desc, m.desc, m.desc, m.desc, hostmem.Of(&found.Algo), hostmem.Of(&checked), 0))
+	x.is(x.th.MatmulAlgoCheckForStream(x.h, desc, m.desc, m.desc, m.desc, m.desc, 0, hostmem.Of(&checked), 0), invalidValue)
+	x.ok(x.th.SetEnvironmentMode(x.h, 1))
+	x.is(x.th.SetEnvironmentMode(x.h, 2), invalidValue)
+	x.is(x.th.SetEnvironmentMode(77, 0), notInitialized)
+	if v, err := x.th.GetEnvironmentMode(x.h); v != 1 || err != nil {
+		x.t.Fatalf("the mode is %d: %v", v, err)
+	}
+	_, err = x.th.GetEnvironmentMode(77)
+	x.is(err, notInitialized)
+}
+
 // TestDescriptors: memory of the program, sizes, and what is refused.
 func TestDescriptors(t *testing.T) {
 	x := newBench(t)
@@ -415,6 +436,7 @@ func TestDescriptors(t *testing.T) {
 	desc, one := hostmem.Ptr(at), word(float32(1))
 	x.is(x.th.Matmul(x.h, desc, one, m.p, own.p, m.p, m.desc, one, m.p, m.desc, m.p, m.desc, 0, 0, 0, 0), invalidValue) // 4 × 5 times 4 × 4
 	x.is(x.th.Matmul(77, desc, one, m.p, m.desc, m.p, m.desc, one, m.p, m.desc, m.p, m.desc, 0, 0, 0, 0), notInitialized)
+	x.streams(desc, m)
 	x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE, word(lt.CUBLASLT_EPILOGUE_BGRADA), 4))
 	x.is(x.th.Matmul(x.h, desc, one, m.p, m.desc, m.p, m.desc, one, m.p, m.desc, m.p, m.desc, 0, 0, 0, 0), notSupported)
 	x.ok(x.th.MatmulDescDestroy(desc))
