@@ -47,3 +47,29 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestClock: the governor is believed first, then what the kernel says of processors.
+func TestClock(t *testing.T) {
+	root := t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		path = filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, ok := clockIn(root); ok {
+		t.Errorf("%d MHz of nothing", v)
+	}
+	write("proc/cpuinfo", "processor\t: 0\nmodel name\t: X @ 2.50GHz\ncpu MHz\t\t: 2499.992\nprocessor\t: 1\ncpu MHz\t\t: 1000.0\n")
+	if v, ok := clockIn(root); !ok || v != 2499 {
+		t.Errorf("%d MHz, %v", v, ok)
+	}
+	write("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "3100000\n")
+	if v, ok := clockIn(root); !ok || v != 3100 {
+		t.Errorf("%d MHz, %v", v, ok)
+	}
+}

@@ -47,7 +47,19 @@ func text(path string) string {
 }
 
 // ClockMHz is the first processor's frequency now; ok is false where the system does not tell.
-func ClockMHz() (int, bool) {
-	v, err := strconv.Atoi(text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"))
-	return v / 1000, err == nil && v > 0
+func ClockMHz() (int, bool) { return clockIn("/") }
+
+// clockIn asks the governor of frequencies, or what the kernel says of processors: virtual machines have no governor.
+func clockIn(root string) (int, bool) {
+	if khz, err := strconv.Atoi(text(filepath.Join(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"))); err == nil && khz > 0 {
+		return khz / 1000, true
+	}
+	for line := range strings.Lines(text(filepath.Join(root, "proc/cpuinfo"))) {
+		name, value, _ := strings.Cut(line, ":")
+		if strings.TrimSpace(name) == "cpu MHz" {
+			mhz, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			return int(mhz), err == nil && mhz > 0
+		}
+	}
+	return 0, false
 }
