@@ -843,6 +843,17 @@ typedef struct nvmlConfComputeSetKeyRotationThresholdInfo_st nvmlConfComputeSetK
 typedef struct nvmlConfComputeGetKeyRotationThresholdInfo_st nvmlConfComputeGetKeyRotationThresholdInfo_v1_t;
 typedef struct nvmlGpuFabricInfo_t nvmlGpuFabricInfo_t;
 typedef struct nvmlGpuFabricInfo_v2_t nvmlGpuFabricInfo_v2_t;
+typedef struct nvmlGpuFabricClique_v1_t nvmlGpuFabricClique_v1_t;
+typedef struct nvmlGpuFabricInfo_v4_t nvmlGpuFabricInfo_v4_t;
+typedef struct nvmlDeviceAddressingMode_v1_t nvmlDeviceAddressingMode_v1_t;
+typedef struct nvmlPdi_v1_t nvmlPdi_v1_t;
+typedef struct nvmlRepairStatus_v1_t nvmlRepairStatus_v1_t;
+typedef struct nvmlUnrepairableMemoryStatus_v1_t nvmlUnrepairableMemoryStatus_v1_t;
+typedef struct nvmlEccSramUniqueUncorrectedErrorEntry_v1_t nvmlEccSramUniqueUncorrectedErrorEntry_v1_t;
+typedef struct nvmlEccSramUniqueUncorrectedErrorCounts_v1_t nvmlEccSramUniqueUncorrectedErrorCounts_v1_t;
+typedef struct nvmlRemappedRowsInfo_v2_t nvmlRemappedRowsInfo_v2_t;
+typedef struct nvmlHostname_v1_t nvmlHostname_v1_t;
+typedef struct nvmlDevicePowerMizerModes_v1_t nvmlDevicePowerMizerModes_v1_t;
 typedef struct nvmlSystemDriverBranchInfo_v1_t nvmlSystemDriverBranchInfo_v1_t;
 typedef struct nvmlTemperature_v1_t nvmlTemperature_v1_t;
 typedef struct nvmlNvlinkSupportedBwModes_v1_t nvmlNvlinkSupportedBwModes_v1_t;
@@ -931,6 +942,10 @@ typedef nvmlConfComputeSetKeyRotationThresholdInfo_v1_t nvmlConfComputeSetKeyRot
 typedef nvmlConfComputeGetKeyRotationThresholdInfo_v1_t nvmlConfComputeGetKeyRotationThresholdInfo_t;
 typedef unsigned char nvmlGpuFabricState_t;
 typedef nvmlGpuFabricInfo_v2_t nvmlGpuFabricInfoV_t;
+typedef nvmlDeviceAddressingMode_v1_t nvmlDeviceAddressingMode_t;
+typedef nvmlPdi_v1_t nvmlPdi_t;
+typedef nvmlRepairStatus_v1_t nvmlRepairStatus_t;
+typedef nvmlEccSramUniqueUncorrectedErrorCounts_v1_t nvmlEccSramUniqueUncorrectedErrorCounts_t;
 typedef nvmlSystemDriverBranchInfo_v1_t nvmlSystemDriverBranchInfo_t;
 typedef unsigned int nvmlAffinityScope_t;
 typedef nvmlTemperature_v1_t nvmlTemperature_t;
@@ -1685,6 +1700,77 @@ struct nvmlGpuFabricInfo_v2_t {
 	unsigned int healthMask;
 };
 
+struct nvmlGpuFabricClique_v1_t {
+	unsigned char type;
+	unsigned int id;
+};
+
+struct nvmlGpuFabricInfo_v4_t {
+	unsigned char clusterUuid[16];
+	nvmlReturn_t status;
+	nvmlGpuFabricClique_v1_t cliques[64];
+	unsigned int numCliques;
+	nvmlGpuFabricState_t state;
+	unsigned int healthMask;
+	unsigned char healthSummary;
+};
+
+struct nvmlDeviceAddressingMode_v1_t {
+	unsigned int version;
+	unsigned int value;
+};
+
+struct nvmlPdi_v1_t {
+	unsigned int version;
+	unsigned long long value;
+};
+
+struct nvmlRepairStatus_v1_t {
+	unsigned int version;
+	unsigned int bChannelRepairPending;
+	unsigned int bTpcRepairPending;
+};
+
+struct nvmlUnrepairableMemoryStatus_v1_t {
+	unsigned int version;
+	unsigned int bUnrepairableMemory;
+};
+
+struct nvmlEccSramUniqueUncorrectedErrorEntry_v1_t {
+	unsigned int unit;
+	unsigned int location;
+	unsigned int sublocation;
+	unsigned int extlocation;
+	unsigned int address;
+	unsigned int isParity;
+	unsigned int count;
+};
+
+struct nvmlEccSramUniqueUncorrectedErrorCounts_v1_t {
+	unsigned int version;
+	unsigned int entryCount;
+	nvmlEccSramUniqueUncorrectedErrorEntry_v1_t *entries;
+};
+
+struct nvmlRemappedRowsInfo_v2_t {
+	unsigned int corrActiveRemaps;
+	unsigned int corrInactiveRemaps;
+	unsigned int uncActiveRemaps;
+	unsigned int uncInactiveRemaps;
+	unsigned int bPending;
+	unsigned int bFailureOccurred;
+};
+
+struct nvmlHostname_v1_t {
+	char value[64];
+};
+
+struct nvmlDevicePowerMizerModes_v1_t {
+	unsigned int currentMode;
+	unsigned int mode;
+	unsigned int supportedPowerMizerModes;
+};
+
 struct nvmlSystemDriverBranchInfo_v1_t {
 	unsigned int version;
 	char branch[80];
@@ -1960,6 +2046,7 @@ nvmlReturn_t nvmlSystemEventSetCreate(nvmlSystemEventSetCreateRequest_t *request
 nvmlReturn_t nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t *request);
 nvmlReturn_t nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_t *request);
 nvmlReturn_t nvmlSystemEventSetWait(nvmlSystemEventSetWaitRequest_t *request);
+nvmlReturn_t nvmlSystemGetCPER_v1(void *cper);
 nvmlReturn_t nvmlInit(void);
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *deviceCount);
 nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttributes_t *attributes);
@@ -2213,17 +2300,56 @@ nvmlReturn_t nvmlDeviceWorkloadPowerProfileClearRequestedProfiles(nvmlDevice_t d
 nvmlReturn_t nvmlDevicePowerSmoothingActivatePresetProfile(nvmlDevice_t device, nvmlPowerSmoothingProfile_t *profile);
 nvmlReturn_t nvmlDevicePowerSmoothingUpdatePresetProfileParam(nvmlDevice_t device, nvmlPowerSmoothingProfile_t *profile);
 nvmlReturn_t nvmlDevicePowerSmoothingSetState(nvmlDevice_t device, nvmlPowerSmoothingState_t *state);
+nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode);
+nvmlReturn_t nvmlDeviceGetAttributes(nvmlDevice_t device, nvmlDeviceAttributes_t *attributes);
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos);
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos);
 nvmlReturn_t nvmlDeviceGetCount(unsigned int *deviceCount);
+nvmlReturn_t nvmlDeviceGetDriverModel(nvmlDevice_t device, nvmlDriverModel_t *current, nvmlDriverModel_t *pending);
+nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements(nvmlDevice_t device, unsigned int profileId, nvmlGpuInstancePlacement_t *placements, unsigned int *count);
+nvmlReturn_t nvmlDeviceGetGpuInstanceProfileInfoByIdV(nvmlDevice_t device, unsigned int profileId, nvmlGpuInstanceProfileInfo_v2_t *info);
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos);
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos);
+nvmlReturn_t nvmlDeviceGetGridLicensableFeatures(nvmlDevice_t device, void *pGridLicensableFeatures);
+nvmlReturn_t nvmlDeviceGetGridLicensableFeatures_v2(nvmlDevice_t device, void *pGridLicensableFeatures);
+nvmlReturn_t nvmlDeviceGetGridLicensableFeatures_v3(nvmlDevice_t device, void *pGridLicensableFeatures);
 nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index, nvmlDevice_t *device);
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char *pciBusId, nvmlDevice_t *device);
+nvmlReturn_t nvmlDeviceGetHostname_v1(nvmlDevice_t device, nvmlHostname_v1_t *hostname);
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t *infos);
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t *infos);
+nvmlReturn_t nvmlDeviceGetNvLinkInfo(nvmlDevice_t device, void *info);
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int link, void *pci);
 nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, void *pci);
 nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, void *pci);
+nvmlReturn_t nvmlDeviceGetPdi(nvmlDevice_t device, nvmlPdi_t *pdi);
+nvmlReturn_t nvmlDeviceGetPowerMizerMode_v1(nvmlDevice_t device, nvmlDevicePowerMizerModes_v1_t *powerMizerMode);
+nvmlReturn_t nvmlDeviceGetRemappedRows_v2(nvmlDevice_t device, nvmlRemappedRowsInfo_v2_t *info);
+nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device, nvmlRepairStatus_t *repairStatus);
+nvmlReturn_t nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(nvmlDevice_t device, nvmlEccSramUniqueUncorrectedErrorCounts_t *errorCounts);
+nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(nvmlDevice_t device, nvmlUnrepairableMemoryStatus_v1_t *unrepairableMemoryStatus);
+nvmlReturn_t nvmlDeviceReadPRMCounters_v1(nvmlDevice_t device, void *counterList);
+nvmlReturn_t nvmlDeviceReadWritePRM_v1(nvmlDevice_t device, void *buffer);
+nvmlReturn_t nvmlDeviceRemoveGpu(nvmlPciInfo_t *pciInfo);
+nvmlReturn_t nvmlDeviceSetHostname_v1(nvmlDevice_t device, nvmlHostname_v1_t *hostname);
+nvmlReturn_t nvmlDeviceSetPowerMizerMode_v1(nvmlDevice_t device, nvmlDevicePowerMizerModes_v1_t *powerMizerMode);
+nvmlReturn_t nvmlDeviceGetAccountingStats_v2(nvmlDevice_t device, void *stats);
+nvmlReturn_t nvmlDeviceGetAdaptiveTgpModeInfo_v1(nvmlDevice_t device, void *info);
+nvmlReturn_t nvmlDeviceSetAdaptiveTgpMode_v1(nvmlDevice_t device, nvmlEnableState_t mode);
+nvmlReturn_t nvmlDeviceGetBBXTimeData_v1(nvmlDevice_t device, void *timeData);
+nvmlReturn_t nvmlDeviceGetBankRemapperStatus_v1(nvmlDevice_t device, void *status);
+nvmlReturn_t nvmlDeviceGetGpuFabricInfo_v4(nvmlDevice_t device, nvmlGpuFabricInfo_v4_t *gpuFabricInfo);
+nvmlReturn_t nvmlDeviceGetMemoryLimits_v1(nvmlDevice_t device, void *limits);
+nvmlReturn_t nvmlDeviceSetMemoryLimits_v1(nvmlDevice_t device, void *limits);
+nvmlReturn_t nvmlDeviceGetNvLinkTelemetrySamples_v1(nvmlDevice_t device, void *samples);
+nvmlReturn_t nvmlDeviceSetNvlinkBwModeAsync_v1(nvmlDevice_t device, void *setBwMode);
+nvmlReturn_t nvmlDeviceGetVgpuSchedulerLog_v2(nvmlDevice_t device, void *log);
+nvmlReturn_t nvmlDeviceGetVgpuSchedulerState_v2(nvmlDevice_t device, void *state);
+nvmlReturn_t nvmlDeviceSetVgpuSchedulerState_v2(nvmlDevice_t device, void *state);
+nvmlReturn_t nvmlDeviceVgpuForceGspUnload(nvmlDevice_t device);
+nvmlReturn_t nvmlDevicePerfMetricsGetSamples_v1(nvmlDevice_t device, void *samples);
+nvmlReturn_t nvmlDeviceSetRusdSettings_v1(nvmlDevice_t device, void *settings);
+nvmlReturn_t nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1(nvmlDevice_t device, void *updateProfiles);
 nvmlReturn_t nvmlUnitGetCount(unsigned int *unitCount);
 nvmlReturn_t nvmlUnitGetHandleByIndex(unsigned int index, nvmlUnit_t *unit);
 nvmlReturn_t nvmlUnitGetUnitInfo(nvmlUnit_t unit, nvmlUnitInfo_t *info);
@@ -2311,7 +2437,20 @@ nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device, unsigned int gpuInstanceId
 nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device, nvmlGpmSupport_t *gpmSupport);
 nvmlReturn_t nvmlGpmQueryIfStreamingEnabled(nvmlDevice_t device, unsigned int *state);
 nvmlReturn_t nvmlGpmSetStreamingEnabled(nvmlDevice_t device, unsigned int state);
+nvmlReturn_t nvmlComputeInstanceGetInfo(nvmlComputeInstance_t computeInstance, void *info);
 nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_t *data, unsigned int timeoutms);
+nvmlReturn_t nvmlGetBlacklistDeviceCount(unsigned int *deviceCount);
+nvmlReturn_t nvmlGetBlacklistDeviceInfoByIndex(unsigned int index, nvmlExcludedDeviceInfo_t *info);
+nvmlReturn_t nvmlVgpuInstanceGetLicenseInfo(nvmlVgpuInstance_t vgpuInstance, void *licenseInfo);
+nvmlReturn_t nvmlEventSetWait_v3(nvmlEventSet_t set, void *params);
+nvmlReturn_t nvmlEventSetRegisterGpuOperationalEvents_v1(nvmlEventSet_t set, void *config);
+nvmlReturn_t nvmlEventSetGetContextCount_v1(nvmlEventSet_t set, void *params);
+nvmlReturn_t nvmlEventSetGetContextInfo_v1(nvmlEventSet_t set, void *params);
+nvmlReturn_t nvmlEventSetGetContextData_v1(nvmlEventSet_t set, void *params);
+nvmlReturn_t nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(nvmlEventSet_t set, void *params);
+nvmlReturn_t nvmlGpuInstanceGetVgpuSchedulerLog_v2(nvmlGpuInstance_t gpuInstance, void *log);
+nvmlReturn_t nvmlGpuInstanceGetVgpuSchedulerState_v2(nvmlGpuInstance_t gpuInstance, void *state);
+nvmlReturn_t nvmlGpuInstanceSetVgpuSchedulerState_v2(nvmlGpuInstance_t gpuInstance, void *state);
 #ifdef __cplusplus
 }
 #endif

@@ -28,8 +28,17 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlSystemGetConfComputeCapabilities", Call: bind_nvmlSystemGetConfComputeCapabilities},
 	{Name: "nvmlSystemGetConfComputeState", Call: bind_nvmlSystemGetConfComputeState},
 	{Name: "nvmlSystemGetConfComputeGpusReadyState", Call: bind_nvmlSystemGetConfComputeGpusReadyState},
+	{Name: "nvmlSystemGetConfComputeKeyRotationThresholdInfo", Call: bind_nvmlSystemGetConfComputeKeyRotationThresholdInfo},
+	{Name: "nvmlSystemSetConfComputeGpusReadyState", Call: bind_nvmlSystemSetConfComputeGpusReadyState},
+	{Name: "nvmlSystemSetConfComputeKeyRotationThresholdInfo", Call: bind_nvmlSystemSetConfComputeKeyRotationThresholdInfo},
 	{Name: "nvmlSystemGetConfComputeSettings", Call: bind_nvmlSystemGetConfComputeSettings},
+	{Name: "nvmlSystemSetNvlinkBwMode", Call: bind_nvmlSystemSetNvlinkBwMode},
 	{Name: "nvmlSystemGetNvlinkBwMode", Call: bind_nvmlSystemGetNvlinkBwMode},
+	{Name: "nvmlSystemEventSetCreate", Call: bind_nvmlSystemEventSetCreate},
+	{Name: "nvmlSystemEventSetFree", Call: bind_nvmlSystemEventSetFree},
+	{Name: "nvmlSystemRegisterEvents", Call: bind_nvmlSystemRegisterEvents},
+	{Name: "nvmlSystemEventSetWait", Call: bind_nvmlSystemEventSetWait},
+	{Name: "nvmlSystemGetCPER_v1", Call: bind_nvmlSystemGetCPER_v1},
 	{Name: "nvmlInit", Call: bind_nvmlInit},
 	{Name: "nvmlDeviceGetCount_v2", Call: bind_nvmlDeviceGetCount_v2},
 	{Name: "nvmlDeviceGetAttributes_v2", Call: stand_nvmlAbsent},
@@ -230,6 +239,10 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceSetNvlinkBwMode", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceRegisterEvents", Call: bind_nvmlDeviceRegisterEvents},
 	{Name: "nvmlDeviceGetSupportedEventTypes", Call: bind_nvmlDeviceGetSupportedEventTypes},
+	{Name: "nvmlDeviceModifyDrainState", Call: bind_nvmlDeviceModifyDrainState},
+	{Name: "nvmlDeviceQueryDrainState", Call: bind_nvmlDeviceQueryDrainState},
+	{Name: "nvmlDeviceRemoveGpu_v2", Call: bind_nvmlDeviceRemoveGpu_v2},
+	{Name: "nvmlDeviceDiscoverGpus", Call: bind_nvmlDeviceDiscoverGpus},
 	{Name: "nvmlDeviceGetFieldValues", Call: bind_nvmlDeviceGetFieldValues},
 	{Name: "nvmlDeviceClearFieldValues", Call: bind_nvmlDeviceClearFieldValues},
 	{Name: "nvmlDeviceGetVirtualizationMode", Call: bind_nvmlDeviceGetVirtualizationMode},
@@ -279,17 +292,56 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDevicePowerSmoothingActivatePresetProfile", Call: stand_nvmlAbsent},
 	{Name: "nvmlDevicePowerSmoothingUpdatePresetProfileParam", Call: bind_nvmlDevicePowerSmoothingUpdatePresetProfileParam},
 	{Name: "nvmlDevicePowerSmoothingSetState", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetAddressingMode", Call: bind_nvmlDeviceGetAddressingMode},
+	{Name: "nvmlDeviceGetAttributes", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetComputeRunningProcesses", Call: bind_nvmlDeviceGetComputeRunningProcesses},
 	{Name: "nvmlDeviceGetComputeRunningProcesses_v2", Call: bind_nvmlDeviceGetComputeRunningProcesses_v2},
 	{Name: "nvmlDeviceGetCount", Call: bind_nvmlDeviceGetCount},
+	{Name: "nvmlDeviceGetDriverModel", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGpuInstancePossiblePlacements", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGpuInstanceProfileInfoByIdV", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetGraphicsRunningProcesses", Call: bind_nvmlDeviceGetGraphicsRunningProcesses},
 	{Name: "nvmlDeviceGetGraphicsRunningProcesses_v2", Call: bind_nvmlDeviceGetGraphicsRunningProcesses_v2},
+	{Name: "nvmlDeviceGetGridLicensableFeatures", Call: bind_nvmlDeviceGetGridLicensableFeatures},
+	{Name: "nvmlDeviceGetGridLicensableFeatures_v2", Call: bind_nvmlDeviceGetGridLicensableFeatures_v2},
+	{Name: "nvmlDeviceGetGridLicensableFeatures_v3", Call: bind_nvmlDeviceGetGridLicensableFeatures_v3},
 	{Name: "nvmlDeviceGetHandleByIndex", Call: bind_nvmlDeviceGetHandleByIndex},
 	{Name: "nvmlDeviceGetHandleByPciBusId", Call: bind_nvmlDeviceGetHandleByPciBusId},
+	{Name: "nvmlDeviceGetHostname_v1", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetMPSComputeRunningProcesses", Call: bind_nvmlDeviceGetMPSComputeRunningProcesses},
 	{Name: "nvmlDeviceGetMPSComputeRunningProcesses_v2", Call: bind_nvmlDeviceGetMPSComputeRunningProcesses_v2},
+	{Name: "nvmlDeviceGetNvLinkInfo", Call: bind_nvmlDeviceGetNvLinkInfo},
+	{Name: "nvmlDeviceGetNvLinkRemotePciInfo", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetPciInfo", Call: bind_nvmlDeviceGetPciInfo},
 	{Name: "nvmlDeviceGetPciInfo_v2", Call: bind_nvmlDeviceGetPciInfo_v2},
+	{Name: "nvmlDeviceGetPdi", Call: bind_nvmlDeviceGetPdi},
+	{Name: "nvmlDeviceGetPowerMizerMode_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetRemappedRows_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetRepairStatus", Call: bind_nvmlDeviceGetRepairStatus},
+	{Name: "nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts", Call: bind_nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts},
+	{Name: "nvmlDeviceGetUnrepairableMemoryFlag_v1", Call: bind_nvmlDeviceGetUnrepairableMemoryFlag_v1},
+	{Name: "nvmlDeviceReadPRMCounters_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceReadWritePRM_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceRemoveGpu", Call: bind_nvmlDeviceRemoveGpu},
+	{Name: "nvmlDeviceSetHostname_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetPowerMizerMode_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetAccountingStats_v2", Call: bind_nvmlDeviceGetAccountingStats_v2},
+	{Name: "nvmlDeviceGetAdaptiveTgpModeInfo_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetAdaptiveTgpMode_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetBBXTimeData_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetBankRemapperStatus_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetGpuFabricInfo_v4", Call: bind_nvmlDeviceGetGpuFabricInfo_v4},
+	{Name: "nvmlDeviceGetMemoryLimits_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetMemoryLimits_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetNvLinkTelemetrySamples_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetNvlinkBwModeAsync_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuSchedulerLog_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetVgpuSchedulerState_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetVgpuSchedulerState_v2", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceVgpuForceGspUnload", Call: stand_nvmlAbsent},
+	{Name: "nvmlDevicePerfMetricsGetSamples_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceSetRusdSettings_v1", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1", Call: stand_nvmlAbsent},
 	{Name: "nvmlUnitGetCount", Call: bind_nvmlUnitGetCount},
 	{Name: "nvmlUnitGetHandleByIndex", Call: bind_nvmlUnitGetHandleByIndex},
 	{Name: "nvmlUnitGetUnitInfo", Call: bind_nvmlUnitGetUnitInfo},
@@ -306,6 +358,7 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlVgpuTypeGetGspHeapSize", Call: stand_nvmlNoSuch},
 	{Name: "nvmlVgpuTypeGetFbReservation", Call: stand_nvmlNoSuch},
 	{Name: "nvmlVgpuInstanceGetRuntimeStateSize", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGetVgpuDriverCapabilities", Call: bind_nvmlGetVgpuDriverCapabilities},
 	{Name: "nvmlVgpuTypeGetClass", Call: stand_nvmlNoSuch},
 	{Name: "nvmlVgpuTypeGetName", Call: stand_nvmlNoSuch},
 	{Name: "nvmlVgpuTypeGetGpuInstanceProfileId", Call: stand_nvmlNoSuch},
@@ -337,6 +390,7 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlVgpuTypeGetCapabilities", Call: stand_nvmlNoSuch},
 	{Name: "nvmlVgpuInstanceGetMdevUUID", Call: stand_nvmlNoSuch},
 	{Name: "nvmlGpuInstanceGetCreatableVgpus", Call: stand_nvmlNoSuch},
+	{Name: "nvmlVgpuTypeGetMaxInstancesPerGpuInstance", Call: bind_nvmlVgpuTypeGetMaxInstancesPerGpuInstance},
 	{Name: "nvmlGpuInstanceGetActiveVgpus", Call: stand_nvmlNoSuch},
 	{Name: "nvmlGpuInstanceSetVgpuSchedulerState", Call: stand_nvmlNoSuch},
 	{Name: "nvmlGpuInstanceGetVgpuSchedulerState", Call: stand_nvmlNoSuch},
@@ -345,6 +399,9 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlGpuInstanceGetVgpuHeterogeneousMode", Call: stand_nvmlNoSuch},
 	{Name: "nvmlGpuInstanceSetVgpuHeterogeneousMode", Call: stand_nvmlNoSuch},
 	{Name: "nvmlVgpuInstanceGetMetadata", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGetVgpuCompatibility", Call: bind_nvmlGetVgpuCompatibility},
+	{Name: "nvmlGetVgpuVersion", Call: bind_nvmlGetVgpuVersion},
+	{Name: "nvmlSetVgpuVersion", Call: bind_nvmlSetVgpuVersion},
 	{Name: "nvmlVgpuInstanceGetAccountingMode", Call: stand_nvmlNoSuch},
 	{Name: "nvmlVgpuInstanceGetAccountingPids", Call: stand_nvmlNoSuch},
 	{Name: "nvmlVgpuInstanceGetAccountingStats", Call: stand_nvmlNoSuch},
@@ -364,12 +421,28 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlGpuInstanceGetComputeInstances", Call: stand_nvmlNoSuch},
 	{Name: "nvmlGpuInstanceGetComputeInstanceById", Call: stand_nvmlNoSuch},
 	{Name: "nvmlComputeInstanceGetInfo_v2", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpmMetricsGet", Call: bind_nvmlGpmMetricsGet},
+	{Name: "nvmlGpmSampleFree", Call: bind_nvmlGpmSampleFree},
+	{Name: "nvmlGpmSampleAlloc", Call: bind_nvmlGpmSampleAlloc},
 	{Name: "nvmlGpmSampleGet", Call: stand_nvmlAbsent},
 	{Name: "nvmlGpmMigSampleGet", Call: stand_nvmlAbsent},
 	{Name: "nvmlGpmQueryDeviceSupport", Call: bind_nvmlGpmQueryDeviceSupport},
 	{Name: "nvmlGpmQueryIfStreamingEnabled", Call: stand_nvmlAbsent},
 	{Name: "nvmlGpmSetStreamingEnabled", Call: stand_nvmlAbsent},
+	{Name: "nvmlComputeInstanceGetInfo", Call: stand_nvmlNoSuch},
 	{Name: "nvmlEventSetWait", Call: bind_nvmlEventSetWait},
+	{Name: "nvmlGetBlacklistDeviceCount", Call: bind_nvmlGetBlacklistDeviceCount},
+	{Name: "nvmlGetBlacklistDeviceInfoByIndex", Call: bind_nvmlGetBlacklistDeviceInfoByIndex},
+	{Name: "nvmlVgpuInstanceGetLicenseInfo", Call: stand_nvmlNoSuch},
+	{Name: "nvmlEventSetWait_v3", Call: bind_nvmlEventSetWait_v3},
+	{Name: "nvmlEventSetRegisterGpuOperationalEvents_v1", Call: bind_nvmlEventSetRegisterGpuOperationalEvents_v1},
+	{Name: "nvmlEventSetGetContextCount_v1", Call: bind_nvmlEventSetGetContextCount_v1},
+	{Name: "nvmlEventSetGetContextInfo_v1", Call: bind_nvmlEventSetGetContextInfo_v1},
+	{Name: "nvmlEventSetGetContextData_v1", Call: bind_nvmlEventSetGetContextData_v1},
+	{Name: "nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1", Call: bind_nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1},
+	{Name: "nvmlGpuInstanceGetVgpuSchedulerLog_v2", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceGetVgpuSchedulerState_v2", Call: stand_nvmlNoSuch},
+	{Name: "nvmlGpuInstanceSetVgpuSchedulerState_v2", Call: stand_nvmlNoSuch},
 }
 
 func bind_nvmlInit_v2(thread, args unsafe.Pointer) int32 {
@@ -564,6 +637,45 @@ func bind_nvmlSystemGetConfComputeGpusReadyState(thread, args unsafe.Pointer) in
 	return 0
 }
 
+func bind_nvmlSystemGetConfComputeKeyRotationThresholdInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PKeyRotationThrInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemGetConfComputeKeyRotationThresholdInfo(hostmem.Ptr(a.PKeyRotationThrInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemSetConfComputeGpusReadyState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		IsAcceptingWork uint32
+	})(args)
+	err := (*nvml.Thread)(thread).SystemSetConfComputeGpusReadyState(uint32(a.IsAcceptingWork))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemSetConfComputeKeyRotationThresholdInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PKeyRotationThrInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemSetConfComputeKeyRotationThresholdInfo(hostmem.Ptr(a.PKeyRotationThrInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlSystemGetConfComputeSettings(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -571,6 +683,19 @@ func bind_nvmlSystemGetConfComputeSettings(thread, args unsafe.Pointer) int32 {
 		Settings uint64
 	})(args)
 	err := (*nvml.Thread)(thread).SystemGetConfComputeSettings(hostmem.Ptr(a.Settings))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemSetNvlinkBwMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NvlinkBwMode uint32
+	})(args)
+	err := (*nvml.Thread)(thread).SystemSetNvlinkBwMode(uint32(a.NvlinkBwMode))
 	if err != nil {
 		return nvml.Code(err)
 	}
@@ -591,6 +716,71 @@ func bind_nvmlSystemGetNvlinkBwMode(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.NvlinkBwMode), uint32(r0))
+	return 0
+}
+
+func bind_nvmlSystemEventSetCreate(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Request uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemEventSetCreate(hostmem.Ptr(a.Request))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemEventSetFree(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Request uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemEventSetFree(hostmem.Ptr(a.Request))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemRegisterEvents(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Request uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemRegisterEvents(hostmem.Ptr(a.Request))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemEventSetWait(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Request uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemEventSetWait(hostmem.Ptr(a.Request))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSystemGetCPER_v1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Cper uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SystemGetCPER(hostmem.Ptr(a.Cper))
+	if err != nil {
+		return nvml.Code(err)
+	}
 	return 0
 }
 
@@ -2592,6 +2782,66 @@ func bind_nvmlDeviceGetSupportedEventTypes(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceModifyDrainState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciInfo  uint64
+		NewState uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceModifyDrainState(hostmem.Ptr(a.PciInfo), nv.NvmlEnableState_t(a.NewState))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceQueryDrainState(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciInfo      uint64
+		CurrentState uint64
+	})(args)
+	if a.CurrentState == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceQueryDrainState(hostmem.Ptr(a.PciInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CurrentState), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceRemoveGpu_v2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciInfo   uint64
+		GpuState  uint32
+		LinkState uint32
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceRemoveGpu(hostmem.Ptr(a.PciInfo), nv.NvmlDetachGpuState_t(a.GpuState), nv.NvmlPcieLinkState_t(a.LinkState))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceDiscoverGpus(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceDiscoverGpus(hostmem.Ptr(a.PciInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetFieldValues(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -2906,6 +3156,20 @@ func bind_nvmlDevicePowerSmoothingUpdatePresetProfileParam(thread, args unsafe.P
 	return 0
 }
 
+func bind_nvmlDeviceGetAddressingMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Mode   uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetAddressingMode(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Mode))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetComputeRunningProcesses(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -2983,6 +3247,48 @@ func bind_nvmlDeviceGetGraphicsRunningProcesses_v2(thread, args unsafe.Pointer) 
 	return 0
 }
 
+func bind_nvmlDeviceGetGridLicensableFeatures(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device                  uint64
+		PGridLicensableFeatures uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetGridLicensableFeaturesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.PGridLicensableFeatures))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetGridLicensableFeatures_v2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device                  uint64
+		PGridLicensableFeatures uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetGridLicensableFeaturesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.PGridLicensableFeatures))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetGridLicensableFeatures_v3(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device                  uint64
+		PGridLicensableFeatures uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetGridLicensableFeaturesV1(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.PGridLicensableFeatures))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetHandleByIndex(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -3052,6 +3358,20 @@ func bind_nvmlDeviceGetMPSComputeRunningProcesses_v2(thread, args unsafe.Pointer
 	return 0
 }
 
+func bind_nvmlDeviceGetNvLinkInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Info   uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetNvLinkInfo(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Info))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlDeviceGetPciInfo(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -3074,6 +3394,103 @@ func bind_nvmlDeviceGetPciInfo_v2(thread, args unsafe.Pointer) int32 {
 		Pci    uint64
 	})(args)
 	err := (*nvml.Thread)(thread).DeviceGetPciInfoV2(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pci))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetPdi(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Pdi    uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetPdi(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Pdi))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetRepairStatus(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		RepairStatus uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetRepairStatus(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.RepairStatus))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		ErrorCounts uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetSramUniqueUncorrectedEccErrorCounts(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.ErrorCounts))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetUnrepairableMemoryFlag_v1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device                   uint64
+		UnrepairableMemoryStatus uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetUnrepairableMemoryFlag(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.UnrepairableMemoryStatus))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceRemoveGpu(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PciInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceRemoveGpuV1(hostmem.Ptr(a.PciInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetAccountingStats_v2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device uint64
+		Stats  uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetAccountingStatsV2(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.Stats))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlDeviceGetGpuFabricInfo_v4(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device        uint64
+		GpuFabricInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).DeviceGetGpuFabricInfoV4(nv.NvmlDevice_t(a.Device), hostmem.Ptr(a.GpuFabricInfo))
 	if err != nil {
 		return nvml.Code(err)
 	}
@@ -3272,6 +3689,79 @@ func stand_nvmlNoSuch(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlGetVgpuDriverCapabilities(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Capability uint32
+		CapResult  uint64
+	})(args)
+	if a.CapResult == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).GetVgpuDriverCapabilities(nv.NvmlVgpuDriverCapability_t(a.Capability))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CapResult), uint32(r1))
+	return 0
+}
+
+func bind_nvmlVgpuTypeGetMaxInstancesPerGpuInstance(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PMaxInstance uint64
+	})(args)
+	err := (*nvml.Thread)(thread).VgpuTypeGetMaxInstancesPerGpuInstance(hostmem.Ptr(a.PMaxInstance))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlGetVgpuCompatibility(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		VgpuMetadata      uint64
+		PgpuMetadata      uint64
+		CompatibilityInfo uint64
+	})(args)
+	err := (*nvml.Thread)(thread).GetVgpuCompatibility(hostmem.Ptr(a.VgpuMetadata), hostmem.Ptr(a.PgpuMetadata), hostmem.Ptr(a.CompatibilityInfo))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlGetVgpuVersion(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Supported uint64
+		Current   uint64
+	})(args)
+	err := (*nvml.Thread)(thread).GetVgpuVersion(hostmem.Ptr(a.Supported), hostmem.Ptr(a.Current))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlSetVgpuVersion(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		VgpuVersion uint64
+	})(args)
+	err := (*nvml.Thread)(thread).SetVgpuVersion(hostmem.Ptr(a.VgpuVersion))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
 func bind_nvmlGetExcludedDeviceCount(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -3303,6 +3793,49 @@ func bind_nvmlGetExcludedDeviceInfoByIndex(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlGpmMetricsGet(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		MetricsGet uint64
+	})(args)
+	err := (*nvml.Thread)(thread).GpmMetricsGet(hostmem.Ptr(a.MetricsGet))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlGpmSampleFree(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		GpmSample uint64
+	})(args)
+	err := (*nvml.Thread)(thread).GpmSampleFree(nv.NvmlGpmSample_t(a.GpmSample))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlGpmSampleAlloc(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		GpmSample uint64
+	})(args)
+	if a.GpmSample == 0 {
+		return 2
+	}
+	r0, err := (*nvml.Thread)(thread).GpmSampleAlloc()
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.GpmSample), uint64(r0))
+	return 0
+}
+
 func bind_nvmlGpmQueryDeviceSupport(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -3326,6 +3859,121 @@ func bind_nvmlEventSetWait(thread, args unsafe.Pointer) int32 {
 		Timeoutms uint32
 	})(args)
 	err := (*nvml.Thread)(thread).EventSetWait(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Data), uint32(a.Timeoutms))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlGetBlacklistDeviceCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DeviceCount uint64
+	})(args)
+	if a.DeviceCount == 0 {
+		return 2
+	}
+	r0, err := (*nvml.Thread)(thread).GetExcludedDeviceCount()
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.DeviceCount), uint32(r0))
+	return 0
+}
+
+func bind_nvmlGetBlacklistDeviceInfoByIndex(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Index uint32
+		Info  uint64
+	})(args)
+	err := (*nvml.Thread)(thread).GetExcludedDeviceInfoByIndex(uint32(a.Index), hostmem.Ptr(a.Info))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetWait_v3(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set    uint64
+		Params uint64
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetWaitV3(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Params))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetRegisterGpuOperationalEvents_v1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set    uint64
+		Config uint64
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetRegisterGpuOperationalEvents(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetGetContextCount_v1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set    uint64
+		Params uint64
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetGetContextCount(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Params))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetGetContextInfo_v1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set    uint64
+		Params uint64
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetGetContextInfo(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Params))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetGetContextData_v1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set    uint64
+		Params uint64
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetGetContextData(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Params))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	return 0
+}
+
+func bind_nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Set    uint64
+		Params uint64
+	})(args)
+	err := (*nvml.Thread)(thread).EventSetGetGpuOperationalEventContextLegacyXid(nv.NvmlEventSet_t(a.Set), hostmem.Ptr(a.Params))
 	if err != nil {
 		return nvml.Code(err)
 	}

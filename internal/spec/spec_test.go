@@ -72,7 +72,7 @@ func TestTypesAreDeclared(t *testing.T) {
 
 // TestErrorTexts: a program can print every error.
 func TestErrorTexts(t *testing.T) {
-	for name, enum := range map[string]string{"cuda": "CUresult", "cudart": "cudaError_t"} {
+	for name, enum := range map[string]string{"cuda": "CUresult", "cudart": "cudaError_t", "nvml": "nvmlReturn_t"} {
 		found := false
 		for _, e := range load(t)[name].Enums {
 			if e.Name != enum {

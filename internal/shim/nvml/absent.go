@@ -14,7 +14,7 @@ func (t *Thread) without(h nv.NvmlDevice_t, p hostmem.Ptr, size uint32) error {
 	if err := t.versioned(h, p, version(size, 1)); err != nil {
 		return err
 	}
-	return Return(nv.NVML_ERROR_NOT_SUPPORTED)
+	return notSupported
 }
 
 func sizeOf[T any]() uint32 { return uint32(reflect.TypeFor[T]().Size()) }
@@ -72,4 +72,32 @@ func (t *Thread) DeviceWorkloadPowerProfileGetCurrentProfiles(h nv.NvmlDevice_t,
 // DevicePowerSmoothingUpdatePresetProfileParam: none to change.
 func (t *Thread) DevicePowerSmoothingUpdatePresetProfileParam(h nv.NvmlDevice_t, p hostmem.Ptr) error {
 	return t.without(h, p, sizeOf[nv.NvmlPowerSmoothingProfile_v1_t]())
+}
+
+// DeviceGetPdi: no number is burnt in.
+func (t *Thread) DeviceGetPdi(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	return t.without(h, p, sizeOf[nv.NvmlPdi_v1_t]())
+}
+
+// DeviceGetRepairStatus: nothing can be repaired.
+func (t *Thread) DeviceGetRepairStatus(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	return t.without(h, p, sizeOf[nv.NvmlRepairStatus_v1_t]())
+}
+
+// DeviceGetUnrepairableMemoryFlag: errors are not counted.
+func (t *Thread) DeviceGetUnrepairableMemoryFlag(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	return t.without(h, p, sizeOf[nv.NvmlUnrepairableMemoryStatus_v1_t]())
+}
+
+// DeviceGetSramUniqueUncorrectedEccErrorCounts: errors are not counted.
+func (t *Thread) DeviceGetSramUniqueUncorrectedEccErrorCounts(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	return t.without(h, p, sizeOf[nv.NvmlEccSramUniqueUncorrectedErrorCounts_v1_t]())
+}
+
+// DeviceGetNvLinkInfo: no links. The second version has the firmware's versions behind the first.
+func (t *Thread) DeviceGetNvLinkInfo(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if err := t.versioned(h, p, version(8, 1), version(1612, 2)); err != nil {
+		return err
+	}
+	return notSupported
 }

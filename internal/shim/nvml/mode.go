@@ -168,6 +168,55 @@ func (t *Thread) DeviceGetGridLicensableFeatures(h nv.NvmlDevice_t, p hostmem.Pt
 	return nil
 }
 
+// DeviceGetGridLicensableFeaturesV1 is the same in the shorter structures of the first three versions: the two words that say so.
+func (t *Thread) DeviceGetGridLicensableFeaturesV1(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if err := t.given(h, p); err != nil {
+		return err
+	}
+	hostmem.Store(p, [2]uint32{})
+	return nil
+}
+
+// DeviceGetAddressingMode is how a device reaches memory that the host allocated: by the host's own page tables, by a copy of
+// them, or not at all.
+func (t *Thread) DeviceGetAddressingMode(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	v := nv.NvmlDeviceAddressingMode_v1_t{Version: version(8, 1)}
+	if err := t.versioned(h, p, v.Version); err != nil {
+		return err
+	}
+	mode, err := t.Addressing(h)
+	if err != nil {
+		return err
+	}
+	v.Value = uint32(mode)
+	hostmem.Store(p, v)
+	return nil
+}
+
+// Addressing is a way in which a device reaches memory that the host allocated.
+type Addressing uint32
+
+// The ways.
+const (
+	AddressingNone Addressing = iota
+	AddressingHMM             // a copy of the host's page tables
+	AddressingATS             // the host's page tables
+)
+
+// Addressing is a device's way, which follows from the attributes that the driver gives it.
+func (t *Thread) Addressing(h nv.NvmlDevice_t) (Addressing, error) {
+	in, err := t.infoOf(h)
+	switch {
+	case err != nil:
+		return AddressingNone, err
+	case !in.HostPointers:
+		return AddressingNone, nil
+	case !in.HostVisible:
+		return AddressingHMM, nil
+	}
+	return AddressingATS, nil
+}
+
 // DeviceGetBusType is none that NVML has a number for.
 func (t *Thread) DeviceGetBusType(h nv.NvmlDevice_t) (nv.NvmlBusType_t, error) {
 	_, err := t.device(h)
@@ -214,6 +263,14 @@ func (t *Thread) DeviceGetGpuFabricInfoV(h nv.NvmlDevice_t, p hostmem.Ptr) error
 		hostmem.Store(p.Add(36), uint32(0))
 	}
 	return nil
+}
+
+// DeviceGetGpuFabricInfoV4 is the same in a structure without a version.
+func (t *Thread) DeviceGetGpuFabricInfoV4(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if err := t.given(h, p); err != nil {
+		return err
+	}
+	return zero[nv.NvmlGpuFabricInfo_v4_t](p)
 }
 
 // DeviceGetPciInfoExt is where the device would be on a bus, with a version.

@@ -1,6 +1,7 @@
 package nvml
 
 import (
+	"cmp"
 	"strings"
 
 	"kudzu/internal/hostmem"
@@ -143,6 +144,37 @@ func (t *Thread) GpmQueryDeviceSupport(h nv.NvmlDevice_t, p hostmem.Ptr) error {
 	}
 	hostmem.Store(p, nv.NvmlGpmSupport_t{Version: 1})
 	return nil
+}
+
+var gpmSamples issued[nv.NvmlGpmSample_t]
+
+// GpmSampleAlloc makes a sample, which no device can fill.
+func (t *Thread) GpmSampleAlloc() (nv.NvmlGpmSample_t, error) { return gpmSamples.add() }
+
+// GpmSampleFree ends it; there is nothing to do for none, as recorded.
+func (t *Thread) GpmSampleFree(s nv.NvmlGpmSample_t) error {
+	if s == 0 {
+		return ready()
+	}
+	return gpmSamples.free(s)
+}
+
+// GpmMetricsGet: no counters.
+func (t *Thread) GpmMetricsGet(p hostmem.Ptr) error {
+	if err := ready(); err != nil {
+		return err
+	}
+	if p == hostmem.Nil {
+		return invalidArgument
+	}
+	v := hostmem.Load[nv.NvmlGpmMetricsGet_t](p)
+	if v.Version != 1 {
+		return wrongVersion
+	}
+	if err := cmp.Or(gpmSamples.check(v.Sample1), gpmSamples.check(v.Sample2)); err != nil {
+		return err
+	}
+	return notSupported
 }
 
 // Absent answers what no device here has: after the handle was looked at, as NVML does.

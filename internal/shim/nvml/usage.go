@@ -264,6 +264,11 @@ func (t *Thread) DeviceGetAccountingStats(h nv.NvmlDevice_t, pid uint32, p hostm
 	return notFound
 }
 
+// DeviceGetAccountingStatsV2 is the same in another structure.
+func (t *Thread) DeviceGetAccountingStatsV2(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	return t.DeviceGetAccountingStats(h, 0, p)
+}
+
 // DeviceGetDynamicPstatesInfo is utilisation by part; a device has two of the eight.
 func (t *Thread) DeviceGetDynamicPstatesInfo(h nv.NvmlDevice_t, p hostmem.Ptr) error {
 	if err := t.given(h, p); err != nil {

@@ -108,6 +108,14 @@ type NvmlGpuFabricState_t = uint8
 
 type NvmlGpuFabricInfoV_t = NvmlGpuFabricInfo_v2_t
 
+type NvmlDeviceAddressingMode_t = NvmlDeviceAddressingMode_v1_t
+
+type NvmlPdi_t = NvmlPdi_v1_t
+
+type NvmlRepairStatus_t = NvmlRepairStatus_v1_t
+
+type NvmlEccSramUniqueUncorrectedErrorCounts_t = NvmlEccSramUniqueUncorrectedErrorCounts_v1_t
+
 type NvmlSystemDriverBranchInfo_t = NvmlSystemDriverBranchInfo_v1_t
 
 type NvmlAffinityScope_t = uint32
@@ -1121,6 +1129,99 @@ type NvmlGpuFabricInfo_v2_t struct {
 	CliqueId    uint32
 	State       NvmlGpuFabricState_t
 	HealthMask  uint32
+}
+
+type NvmlGpuFabricClique_v1_t struct {
+	_ structs.HostLayout
+
+	Type uint8
+	Id   uint32
+}
+
+type NvmlGpuFabricInfo_v4_t struct {
+	_ structs.HostLayout
+
+	ClusterUuid   [16]uint8
+	Status        NvmlReturn_t
+	Cliques       [64]NvmlGpuFabricClique_v1_t
+	NumCliques    uint32
+	State         NvmlGpuFabricState_t
+	HealthMask    uint32
+	HealthSummary uint8
+}
+
+type NvmlDeviceAddressingMode_v1_t struct {
+	_ structs.HostLayout
+
+	Version uint32
+	Value   uint32
+}
+
+type NvmlPdi_v1_t struct {
+	_ structs.HostLayout
+
+	Version uint32
+	Value   uint64
+}
+
+type NvmlRepairStatus_v1_t struct {
+	_ structs.HostLayout
+
+	Version               uint32
+	BChannelRepairPending uint32
+	BTpcRepairPending     uint32
+}
+
+type NvmlUnrepairableMemoryStatus_v1_t struct {
+	_ structs.HostLayout
+
+	Version             uint32
+	BUnrepairableMemory uint32
+}
+
+type NvmlEccSramUniqueUncorrectedErrorEntry_v1_t struct {
+	_ structs.HostLayout
+
+	Unit        uint32
+	Location    uint32
+	Sublocation uint32
+	Extlocation uint32
+	Address     uint32
+	IsParity    uint32
+	Count       uint32
+}
+
+type NvmlEccSramUniqueUncorrectedErrorCounts_v1_t struct {
+	_ structs.HostLayout
+
+	Version    uint32
+	EntryCount uint32
+	Entries    uint64
+}
+
+type NvmlRemappedRowsInfo_v2_t struct {
+	_ structs.HostLayout
+
+	CorrActiveRemaps   uint32
+	CorrInactiveRemaps uint32
+	UncActiveRemaps    uint32
+	UncInactiveRemaps  uint32
+	BPending           uint32
+	BFailureOccurred   uint32
+}
+
+type NvmlHostname_v1_t struct {
+	_ structs.HostLayout
+
+	Value [64]byte
+}
+
+type NvmlDevicePowerMizerModes_v1_t struct {
+	_ structs.HostLayout
+
+	CurrentMode              uint32
+	Mode                     uint32
+	SupportedPowerMizerModes uint32
 }
 
 type NvmlSystemDriverBranchInfo_v1_t struct {
