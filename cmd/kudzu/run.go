@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"kudzu/internal/config"
+	"kudzu/internal/engine"
 )
 
 // libraryDir is the folder with our libcuda.so.1: beside the program in a tree made by make dist.
@@ -33,10 +35,16 @@ func libraryDir() (string, error) {
 // backends that can be asked for by name.
 var backendNames = []string{"cpu", "interp", "cuda"}
 
-// runRun replaces this process by the program, with our libraries in the place of the vendor's.
-func runRun(args []string, _ io.Writer) error {
-	env, err := os.Environ(), error(nil)
-	stats, statsFile, way := false, "", ""
+// runWith is what the options of kudzu run ask for.
+type runWith struct {
+	set       [][2]string // variables of the program
+	stats     bool
+	statsFile string
+	way       string // of loading our libraries
+}
+
+// runOptions reads the options before the program's name.
+func runOptions(args []string) (o runWith, rest []string, err error) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		a := args[0]
 		args = args[1:]
@@ -46,35 +54,62 @@ func runRun(args []string, _ io.Writer) error {
 		name, val, inline := strings.Cut(a, "=")
 		if name == "--stats" {
 			if inline && val == "" {
-				return errUsage{"--stats= needs a file"}
+				return o, nil, errUsage{"--stats= needs a file"}
 			}
-			stats, statsFile = true, val
+			o.stats, o.statsFile = true, val
 			continue
 		}
-		if name != "--backend" && name != "--load" {
-			return errUsage{"unknown option " + a}
+		take, ok := runTakes[name]
+		if !ok {
+			return o, nil, errUsage{"unknown option " + a}
 		}
-		if !inline {
-			if len(args) == 0 {
-				return errUsage{name + " needs a name"}
-			}
+		if !inline && len(args) > 0 {
 			val, args = args[0], args[1:]
 		}
-		if name == "--load" {
-			if val == "" {
-				return errUsage{"--load needs a name"}
-			}
-			way = val
-			continue
+		if val == "" {
+			return o, nil, errUsage{name + " needs a " + take.what}
 		}
-		ok := false
-		for _, b := range backendNames {
-			ok = ok || b == val
+		if err := take.put(&o, val); err != nil {
+			return o, nil, err
 		}
-		if !ok {
+	}
+	return o, args, nil
+}
+
+// runTakes are the options with a value.
+var runTakes = map[string]struct {
+	what string
+	put  func(o *runWith, val string) error
+}{
+	"--backend": {"name", func(o *runWith, val string) error {
+		if !slices.Contains(backendNames, val) {
 			return errUsage{fmt.Sprintf("no backend %q; there are %s", val, strings.Join(backendNames, ", "))}
 		}
-		env = setEnv(env, config.Backend, val)
+		o.set = append(o.set, [2]string{config.Backend, val})
+		return nil
+	}},
+	"--load": {"name", func(o *runWith, val string) error {
+		o.way = val
+		return nil
+	}},
+	"--timeout": {"number of seconds", func(o *runWith, val string) error {
+		if _, err := engine.ParseLimit(val); err != nil {
+			return errUsage{"--timeout " + val + ": " + err.Error()}
+		}
+		o.set = append(o.set, [2]string{config.LaunchTimeout, val})
+		return nil
+	}},
+}
+
+// runRun replaces this process by the program, with our libraries in the place of the vendor's.
+func runRun(args []string, _ io.Writer) error {
+	o, args, err := runOptions(args)
+	if err != nil {
+		return err
+	}
+	env := os.Environ()
+	for _, kv := range o.set {
+		env = setEnv(env, kv[0], kv[1])
 	}
 	if len(args) == 0 {
 		return errUsage{"which program?"}
@@ -90,15 +125,15 @@ func runRun(args []string, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	env, notes, err := loadEnv(env, way, dir, path)
+	env, notes, err := loadEnv(env, o.way, dir, path)
 	if err != nil {
 		return err
 	}
 	for _, n := range notes {
 		fmt.Fprintf(os.Stderr, "kudzu: %s\n", n)
 	}
-	if stats {
-		return runCounted(path, args, env, statsFile)
+	if o.stats {
+		return runCounted(path, args, env, o.statsFile)
 	}
 	return notRun(path, syscall.Exec(path, args, env))
 }

@@ -5,6 +5,8 @@
 // one-method interface, asserted where it is used. The package holds no policy and imports nothing of ours.
 package backend
 
+import "time"
+
 // Addr is a device address. On cpu and interp it is an address of this process; on hip and cuda the vendor's.
 type Addr uint64
 
@@ -57,8 +59,9 @@ type Info struct {
 	Managed      bool // its Memory is Managed, and has such memory
 	Cooperative  bool
 	Integrated   bool
-	OwnPTX       bool // it takes only PTX that its compute capability runs: a vendor's driver compiles it
-	Abroad       bool // its queues take work from libraries of its vendor: they are Abroad
+	Timeout      time.Duration // a launch that runs longer is stopped: FaultTimeout; 0: none is
+	OwnPTX       bool          // it takes only PTX that its compute capability runs: a vendor's driver compiles it
+	Abroad       bool          // its queues take work from libraries of its vendor: they are Abroad
 }
 
 // Memory is a device's memory. Copies and fills are queue work; this is allocation only.

@@ -18,6 +18,7 @@ const (
 	CompilerMemory = "KUDZU_COMPILER_MEMORY"
 	NaN            = "KUDZU_NAN"
 	Tier           = "KUDZU_TIER"
+	LaunchTimeout  = "KUDZU_LAUNCH_TIMEOUT"
 
 	BLAS             = "KUDZU_BLAS"
 	HIPLibrary       = "KUDZU_HIP_LIBRARY"
@@ -61,6 +62,7 @@ var Groups = []Group{
 		{Devices, true, "2", "number of CPU or interpreter devices; default: 1"},
 		{Capability, true, "9.0", "reported capability; default: 8.9 ([exceptions](docs/compute-capability.md))"},
 		{DriverVersion, true, "13.0", "what `cuDriverGetVersion` and NVML report; default: 13.4, the newest whose PTX we read"},
+		{LaunchTimeout, true, "10", "seconds after which a launch is stopped ([how](docs/security.md)); default: no limit"},
 		{NaN, true, "exact", "f64 NaN payloads as on hardware in loops too; slower ([numerics](docs/numerics.md))"},
 	}},
 	{"The compiler and its cache", []Setting{

@@ -58,7 +58,7 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:                             num(pitchAlign),
 	cu.CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:                                   num(1),
 	cu.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:                          func(i *backend.Info) int { return i.Processors },
-	cu.CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT:                           num(0),
+	cu.CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT:                           func(i *backend.Info) int { return truth(i.Timeout > 0) },
 	cu.CU_DEVICE_ATTRIBUTE_INTEGRATED:                                    func(i *backend.Info) int { return truth(i.Integrated) },
 	cu.CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:                           num(1),
 	cu.CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:                                  num(0),

@@ -162,6 +162,7 @@ static int classify(struct kz_ctx *c, const struct kz_op *op) {
 }
 
 static void describe(struct kz_ctx *c, const struct kz_op *op, struct kz_fault *f) {
+	memset(f, 0, sizeof *f);
 	f->block = c->w.block;
 	f->warp = c->w.warp;
 	f->pc_offset = KZ_NO_OFFSET;
@@ -171,18 +172,22 @@ static void describe(struct kz_ctx *c, const struct kz_op *op, struct kz_fault *
 	memcpy(f->shape, op->u.kernel.l.block, sizeof f->shape);
 }
 
+// A fault that is not of the kernel's making, before it runs.
+static int refuse(struct kz_ctx *c, const struct kz_op *op, uint64_t first, struct kz_fault *f, uint32_t kind) {
+	c->w.block = first;
+	c->w.warp = 0;
+	describe(c, op, f);
+	return (int)(f->kind = kind);
+}
+
 int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count, struct kz_fault *f) {
 	kz_entry fn;
 	const void *l = op;
 	bool ftz = false;
 	if (op->kind == KZ_OP_KERNEL) {
 		const struct kz_kernel_info *k = &op->u.kernel.k->i;
-		if (kz_ctx_areas(c, op) != KZ_OK) {
-			memset(f, 0, sizeof *f);
-			c->w.block = first;
-			describe(c, op, f);
-			return f->kind = KZ_FAULT_MEMORY;
-		}
+		if (kz_late(c->e, op->began)) return refuse(c, op, first, f, KZ_FAULT_TIMEOUT);
+		if (kz_ctx_areas(c, op) != KZ_OK) return refuse(c, op, first, f, KZ_FAULT_MEMORY);
 		fn = (kz_entry)k->entry;
 		l = &op->u.kernel.l;
 		ftz = k->ftz;
@@ -198,9 +203,11 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	_Atomic uint64_t *own = op->kind == KZ_OP_KERNEL ? (_Atomic uint64_t *)op->u.kernel.k->i.times : NULL;
 	int64_t t0 = spent || listed || own ? kz_nanos() : 0, dt = 0;
 	fpmode old = fp_enter(ftz);
+	if (op->began) atomic_store_explicit(&c->began, op->began, memory_order_release);
 	c->armed = 1;
 	uint64_t r = kz_enter(&c->jump, fn, l, &c->w, first, count, c->stack_top);
 	c->armed = 0;
+	if (op->began) atomic_store_explicit(&c->began, 0, memory_order_relaxed);
 	fp_leave(old);
 	if (t0) dt = kz_nanos() - t0;
 	if (spent) atomic_fetch_add_explicit(spent, (uint64_t)dt, memory_order_relaxed);
@@ -213,12 +220,14 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	if (__builtin_expect(r == 0, 1)) return KZ_FAULT_NONE;
 	if (r == KZ_STOP_YIELD && op->kind == KZ_OP_KERNEL) return KZ_PARKED;
 	if (r == KZ_ABORTED) return KZ_FAULT_NONE; // another block's fault ended this one; that one is on record
-	memset(f, 0, sizeof *f);
 	describe(c, op, f);
-	if (r == KZ_FAULTED) {
-		f->signal = (uint32_t)c->sig;
-		f->addr = c->sig_addr;
-		f->kind = (uint32_t)classify(c, op);
+	if (r == KZ_FAULTED || r == KZ_LATE) {
+		if (r == KZ_LATE) f->kind = KZ_FAULT_TIMEOUT;
+		else {
+			f->signal = (uint32_t)c->sig;
+			f->addr = c->sig_addr;
+			f->kind = (uint32_t)classify(c, op);
+		}
 		if (op->kind == KZ_OP_KERNEL && c->sig_pc - op->u.kernel.k->i.image < op->u.kernel.k->i.image_size)
 			f->pc_offset = c->sig_pc - op->u.kernel.k->i.image;
 	} else {

@@ -35,9 +35,10 @@ const (
 	FaultMisaligned  FaultKind = C.KZ_FAULT_MISALIGNED
 	FaultInstruction FaultKind = C.KZ_FAULT_INSTRUCTION
 	FaultStack       FaultKind = C.KZ_FAULT_STACK
-	FaultStop        FaultKind = C.KZ_FAULT_STOP   // the kernel returned Stop
-	FaultMemory      FaultKind = C.KZ_FAULT_MEMORY // no memory for the kernel's frame or local area
-	FaultCopy        FaultKind = C.KZ_FAULT_COPY   // a copy or fill touched a bad address
+	FaultStop        FaultKind = C.KZ_FAULT_STOP    // the kernel returned Stop
+	FaultMemory      FaultKind = C.KZ_FAULT_MEMORY  // no memory for the kernel's frame or local area
+	FaultCopy        FaultKind = C.KZ_FAULT_COPY    // a copy or fill touched a bad address
+	FaultTimeout     FaultKind = C.KZ_FAULT_TIMEOUT // the launch ran longer than Limit
 )
 
 // NoOffset is a PCOffset outside the image: in a runtime entry point, or unknown.

@@ -22,6 +22,8 @@ package engine
 #cgo nocallback kz_engine_stop
 #cgo nocallback kz_engine_threads
 #cgo nocallback kz_engine_narrow
+#cgo nocallback kz_engine_limit
+#cgo nocallback kz_engine_limited
 #cgo noescape kz_engine_stats
 #cgo nocallback kz_engine_stats
 #cgo nocallback kz_fault_assert
@@ -36,6 +38,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"kudzu/internal/config"
 )
@@ -83,7 +86,15 @@ var Default = sync.OnceValues(func() (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Start(n)
+	limit, err := DefaultLimit()
+	if err != nil {
+		return nil, err
+	}
+	e, err := Start(n)
+	if err != nil {
+		return nil, err
+	}
+	return e, e.SetLimit(limit)
 })
 
 // DefaultThreads is KUDZU_THREADS, or the processors that affinity and cgroup allow.
@@ -100,6 +111,47 @@ func DefaultThreads() (int, error) {
 		n = q
 	}
 	return min(n, MaxThreads), nil
+}
+
+// maxLimit is the longest time that a launch can be limited to.
+const maxLimit = 24 * time.Hour
+
+// DefaultLimit is KUDZU_LAUNCH_TIMEOUT, 0 where it is not set.
+func DefaultLimit() (time.Duration, error) {
+	s := config.Get(config.LaunchTimeout)
+	if s == "" {
+		return 0, nil
+	}
+	d, err := ParseLimit(s)
+	if err != nil {
+		err = fmt.Errorf(config.LaunchTimeout+"=%s: %w", s, err)
+	}
+	return d, err
+}
+
+// ParseLimit reads a limit in seconds.
+func ParseLimit(s string) (time.Duration, error) {
+	n, err := strconv.ParseFloat(s, 64)
+	d := time.Duration(n * float64(time.Second))
+	if err != nil || !(n >= 0 && n <= maxLimit.Seconds()) || n > 0 && d < time.Millisecond {
+		return 0, fmt.Errorf("must be seconds, from 0.001 to %.0f, or 0 for no limit", maxLimit.Seconds())
+	}
+	return d, nil
+}
+
+// TooLong says of a launch that it was stopped after d.
+func TooLong(d time.Duration) string {
+	return fmt.Sprintf("ran longer than %v ("+config.LaunchTimeout+")", d)
+}
+
+// SetLimit has launches that run longer than d stopped, with a FaultTimeout that ends their domain; 0: none is. Once, before the first.
+func (e *Engine) SetLimit(d time.Duration) error {
+	return result(C.kz_engine_limit(e.c, C.uint32_t(d.Milliseconds())))
+}
+
+// Limit is what SetLimit set.
+func (e *Engine) Limit() time.Duration {
+	return time.Duration(C.kz_engine_limited(e.c)) * time.Millisecond
 }
 
 // cgroupCPUs is the processor quota of the cgroup this process sees as its root, rounded up; 0 if there is none.

@@ -76,6 +76,7 @@ enum {
 	KZ_FAULT_MEMORY = 6, // no memory for frame or local area
 	KZ_FAULT_TASK = 7,   // a Go task failed; Go holds the error
 	KZ_FAULT_COPY = 8,   // a copy or fill touched a bad address
+	KZ_FAULT_TIMEOUT = 9, // the launch ran longer than the engine's limit
 };
 
 #define KZ_NO_OFFSET UINT64_MAX
@@ -157,6 +158,9 @@ int kz_engine_start(int threads, struct kz_engine **out);
 void kz_engine_halt(struct kz_engine *e);
 void kz_engine_stop(struct kz_engine *e);
 int kz_engine_threads(struct kz_engine *e);
+// Launches that run longer are stopped and end their domain. Once, before the first launch.
+int kz_engine_limit(struct kz_engine *e, uint32_t ms);
+uint32_t kz_engine_limited(struct kz_engine *e); // the limit, 0: none
 int kz_engine_narrow(struct kz_engine *e); // address space is short: kernels must test offsets in shared memory themselves
 struct kz_stats {
 	uint64_t kernels, chunks, helped, wakes, extra, yields, parked;

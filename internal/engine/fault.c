@@ -39,16 +39,16 @@ static uint64_t uc_pc(ucontext_t *uc) {
 #endif
 }
 
-static void uc_resume(ucontext_t *uc, struct kz_ctx *c) {
+static void uc_resume(ucontext_t *uc, struct kz_ctx *c, uint64_t result) {
 #if defined(__x86_64__)
 	uc->uc_mcontext.gregs[REG_RIP] = (greg_t)kz_recover;
 	uc->uc_mcontext.gregs[REG_RSP] = (greg_t)c->jump.sp;
-	uc->uc_mcontext.gregs[REG_RAX] = (greg_t)KZ_FAULTED;
+	uc->uc_mcontext.gregs[REG_RAX] = (greg_t)result;
 	uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x400; // direction flag
 #elif defined(__aarch64__)
 	uc->uc_mcontext.pc = (uint64_t)kz_recover;
 	uc->uc_mcontext.sp = c->jump.sp;
-	uc->uc_mcontext.regs[0] = KZ_FAULTED;
+	uc->uc_mcontext.regs[0] = result;
 #endif
 	// A host's handler that raised the signal again had it blocked.
 	for (int i = 0; i < 4; i++) sigdelset(&uc->uc_sigmask, sigs[i]);
@@ -78,13 +78,20 @@ static void on_fault(int k, int sig, siginfo_t *si, void *ucv) {
 	ucontext_t *uc = ucv;
 	struct kz_ctx *c = tl_ctx;
 	uint64_t pc = uc_pc(uc);
+	if (kz_nudged(sig, si)) {
+		if (!kz_late_at(c, pc)) return;
+		c->armed = 0;
+		c->sig_pc = pc;
+		uc_resume(uc, c, KZ_LATE);
+		return;
+	}
 	if (c && c->armed && (si->si_code > 0 || si->si_pid == self_pid)) {
 		c->armed = 0;
 		c->sig = sig;
 		c->sig_code = si->si_code;
 		c->sig_addr = (uint64_t)si->si_addr;
 		c->sig_pc = pc;
-		uc_resume(uc, c);
+		uc_resume(uc, c, KZ_FAULTED);
 		return;
 	}
 	// A fault in this image's own text is Go code's: it belongs to the handler Go installed, which the first rung displaced.

@@ -7,6 +7,7 @@
 #endif
 #include "engine.h"
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
@@ -163,10 +164,14 @@ struct kz_ctx {
 	char *scratch; // device printf
 	struct kz_ctx *next;
 	uint32_t masked; // signals that the thread had blocked: kz_fault_unmask
+	_Atomic uint32_t began; // kz_op.began of what it runs, for the watchdog; 0: nothing that is watched
+	pthread_t thread;       // the one that has it
+	struct kz_ctx *prev_all, *next_all; // guarded by e->ctx_lock
 };
 
 #define KZ_FAULTED (UINT64_C(1) << 32) // kz_enter: a signal ended it
 #define KZ_ABORTED (UINT64_C(2) << 32) // kz_enter: kz_leave ended it
+#define KZ_LATE    (UINT64_C(3) << 32) // kz_enter: the launch ran longer than the engine's limit
 
 uint64_t kz_enter(struct kz_jump *j, kz_entry fn, const void *l, void *w, uint64_t first, uint64_t count, void *stack_top);
 _Noreturn void kz_leave(struct kz_jump *j, uint64_t result);
@@ -269,6 +274,7 @@ struct kz_op {
 	uint32_t kind;
 	uint32_t cap; // bytes allocated
 	bool inlinable, done; // tasks; done is guarded by q->lock
+	uint32_t began; // kernels, where the engine has a limit: kz_millis when the first thread took it; else 0
 	struct kz_job job;
 	union {
 		struct {
@@ -365,12 +371,16 @@ struct kz_engine {
 	struct kz_queue *ready_head[KZ_PRIORITIES], *ready_tail[KZ_PRIORITIES];
 	struct kz_op *jobs_head, *jobs_tail;
 	struct kz_ctx *contexts; // idle ones, guarded by ctx_lock
+	struct kz_ctx *all_contexts; // guarded by ctx_lock
 	kz_lock ctx_lock;            // KZ_RANK_CONTEXTS
 	uint32_t ncontexts, next_id; // guarded by ctx_lock
 	struct kz_thread *threads;   // guarded by lock
 	uint32_t nextra, extra_idle, permits; // guarded by lock: threads that stand in for yielding ones
 	int64_t extra_at;                     // guarded by lock
 	struct kz_thread *extra_ended;        // guarded by lock: the last of them that ended, to be joined
+	uint32_t limit;    // ms that a launch may run, 0: any time; set before the first launch
+	pthread_t watcher; // there is one if there is a limit
+	_Atomic uint32_t watch_event;
 
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t nready;
 	_Atomic uint32_t njobs;   // that are open
@@ -394,6 +404,7 @@ struct kz_engine {
 	_Atomic uint64_t s_kernels, s_chunks, s_helped, s_wakes, s_extra, s_yields, s_parked;
 };
 
+int kz_thread_start(pthread_t *id, void *(*fn)(void *), void *arg); // 0, or an error number; it takes no signals but those of faults
 void kz_ready_push(struct kz_queue *q, bool small);
 bool kz_ready_take(struct kz_queue *q); // out of the ready list, if it is there
 void kz_wake(struct kz_engine *e, int n);
@@ -403,6 +414,15 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op); // after attach; true: fin
 void kz_extra(struct kz_engine *e, uint32_t n); // lets n threads beyond the regular ones look for work
 void kz_yield(struct kz_ctx *c); // gives the processor to others
 void kz_stand_in(struct kz_ctx *c); // if work waits and every worker is busy, a further thread takes it
+
+// --- launches that take too long (watch.c) ---
+
+#define KZ_NUDGE SIGFPE // one of those that fault.c has a handler for; the program's own use of it is rare
+uint32_t kz_millis(void); // never 0
+bool kz_late(const struct kz_engine *e, uint32_t began);
+bool kz_nudged(int sig, const siginfo_t *si);             // the signal is the watchdog's
+bool kz_late_at(const struct kz_ctx *c, uint64_t pc);     // this thread's launch is late, and pc is where it may be left
+void kz_watch_stop(struct kz_engine *e);
 
 // --- blocks that wait for blocks (park.c) ---
 

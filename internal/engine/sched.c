@@ -45,12 +45,16 @@ static struct kz_ctx *ctx_make(struct kz_engine *e) {
 		id = e->next_id++ % (uint32_t)e->n; // %smid stays below the number of multiprocessors
 	}
 	kz_release(&e->ctx_lock);
-	struct kz_ctx *c = make ? kz_ctx_new(e, id) : NULL;
-	if (make && !c) {
-		kz_acquire(&e->ctx_lock);
-		e->ncontexts--;
-		kz_release(&e->ctx_lock);
+	if (!make) return NULL;
+	struct kz_ctx *c = kz_ctx_new(e, id);
+	kz_acquire(&e->ctx_lock);
+	if (!c) e->ncontexts--;
+	else {
+		c->next_all = e->all_contexts;
+		if (c->next_all) c->next_all->prev_all = c;
+		e->all_contexts = c;
 	}
+	kz_release(&e->ctx_lock);
 	return c;
 }
 
@@ -64,6 +68,7 @@ static struct kz_ctx *ctx_enter(struct kz_ctx *c) {
 	int64_t now = kz_nanos();
 	kz_fault_reassert(now);
 	c->masked = kz_fault_unmask(now);
+	c->thread = pthread_self();
 	kz_ctx_bind(c);
 	return c;
 }
@@ -82,10 +87,13 @@ struct kz_ctx *kz_ctx_take(struct kz_engine *e) {
 static void ctx_drop(struct kz_ctx *c) {
 	struct kz_engine *e = c->e;
 	kz_ctx_bind(NULL);
-	kz_ctx_free(c);
 	kz_acquire(&e->ctx_lock);
 	e->ncontexts--;
+	if (c->next_all) c->next_all->prev_all = c->prev_all;
+	if (c->prev_all) c->prev_all->next_all = c->next_all;
+	else e->all_contexts = c->next_all;
 	kz_release(&e->ctx_lock);
+	kz_ctx_free(c);
 }
 
 void kz_ctx_give(struct kz_ctx *c) {
@@ -316,6 +324,7 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 	struct kz_engine *e = c->e;
 	struct kz_job *j = &op->job;
 	if (op->kind == KZ_OP_KERNEL) atomic_fetch_add_explicit(&e->s_kernels, 1, memory_order_relaxed);
+	op->began = op->kind == KZ_OP_KERNEL && e->limit ? kz_millis() : 0;
 	bool together = op->kind == KZ_OP_KERNEL && op->u.kernel.cluster > 0; // the parts are clusters, not blocks
 	if (j->total == 1 && !together) {
 		run_blocks(c, op, 0, 1);
@@ -522,6 +531,27 @@ static void *worker_main(void *arg) {
 	return NULL;
 }
 
+int kz_thread_start(pthread_t *id, void *(*fn)(void *), void *arg) {
+	sigset_t all, old;
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	pthread_attr_t a;
+	pthread_attr_init(&a);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int rc = EINVAL;
+	// Kernels run on their context's stack. But the host's thread-local variables live on ours, and may take megabytes.
+	for (size_t bytes = 256 << 10; rc == EINVAL && bytes <= 256 << 20; bytes *= 4) {
+		pthread_attr_setstacksize(&a, bytes);
+		rc = pthread_create(id, &a, fn, arg);
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&a);
+	return rc;
+}
+
 static int spawn(struct kz_engine *e, uint32_t number, bool extra) {
 	struct kz_thread *t = calloc(1, sizeof *t);
 	if (!t) return KZ_NOMEM;
@@ -532,25 +562,8 @@ static int spawn(struct kz_engine *e, uint32_t number, bool extra) {
 		free(t);
 		return KZ_NOMEM;
 	}
-	sigset_t all, old;
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	pthread_attr_t a;
-	pthread_attr_init(&a);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_t id;
-	int rc = EINVAL;
-	// Kernels run on their context's stack. But the host's thread-local variables live on ours, and may take megabytes.
-	for (size_t bytes = 256 << 10; rc == EINVAL && bytes <= 256 << 20; bytes *= 4) {
-		pthread_attr_setstacksize(&a, bytes);
-		rc = pthread_create(&id, &a, worker_main, t);
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&a);
-	if (rc != 0) {
+	if (kz_thread_start(&id, worker_main, t) != 0) {
 		if (t->first) ctx_drop(t->first);
 		free(t);
 		return KZ_SYSTEM;
@@ -598,6 +611,11 @@ void kz_yield(struct kz_ctx *c) {
 	if (n % 16) {
 		kz_relax();
 		return;
+	}
+	if (kz_late(e, op->began)) {
+		c->armed = 0;
+		c->sig_pc = 0;
+		kz_leave(&c->jump, KZ_LATE);
 	}
 	if (n % 64 == 0) {
 		atomic_fetch_add_explicit(&e->s_yields, 64, memory_order_relaxed);
@@ -734,6 +752,7 @@ void kz_engine_halt(struct kz_engine *e) {
 
 void kz_engine_stop(struct kz_engine *e) {
 	kz_engine_halt(e);
+	kz_watch_stop(e);
 	for (struct kz_thread *t = e->threads, *next; t; t = next) {
 		next = t->next;
 		thread_join(t);

@@ -39,6 +39,9 @@ func (k *Kernel) Start(block [3]uint32) error {
 	if k.find(block) != nil {
 		return nil
 	}
+	if k.decl.ReqCluster[0] > 0 { // compiled in another way, which clusters ask for when they are launched
+		return k.Prepare(block)
+	}
 	k.aheadMu.Lock()
 	_, under := k.ahead[block]
 	k.aheadMu.Unlock()

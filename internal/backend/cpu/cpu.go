@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/compile"
@@ -112,7 +113,7 @@ func (b *Backend) Open() ([]backend.Device, error) {
 	if b.debug == nil {
 		b.debug = newDebug(b.cfg.Env)
 	}
-	infos, err := b.infos(e.Threads())
+	infos, err := b.infos(e.Threads(), e.Limit())
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +138,15 @@ func (b *Backend) Infos() ([]backend.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.infos(threads)
+	limit, err := engine.DefaultLimit()
+	if err != nil {
+		return nil, err
+	}
+	return b.infos(threads, limit)
 }
 
 // infos describes the devices that the environment asks for.
-func (b *Backend) infos(threads int) ([]backend.Info, error) {
+func (b *Backend) infos(threads int, limit time.Duration) ([]backend.Info, error) {
 	n, err := b.devices()
 	if err != nil {
 		return nil, err
@@ -156,7 +161,9 @@ func (b *Backend) infos(threads int) ([]backend.Info, error) {
 	}
 	var all []backend.Info
 	for i := range n {
-		all = append(all, describe(i, bytes, capability, threads))
+		info := describe(i, bytes, capability, threads)
+		info.Timeout = limit
+		all = append(all, info)
 	}
 	return all, nil
 }

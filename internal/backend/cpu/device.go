@@ -179,7 +179,11 @@ func (dom *domain) fail(err error) error {
 	if old := dom.fault.Load(); old != nil {
 		return old
 	}
-	dom.fault.CompareAndSwap(nil, translate(f))
+	b := translate(f)
+	if b.Kind == backend.FaultTimeout {
+		b.Detail = engine.TooLong(dom.dev.e.Limit())
+	}
+	dom.fault.CompareAndSwap(nil, b)
 	return dom.fault.Load()
 }
 
@@ -191,6 +195,7 @@ var stopKinds = map[uint32]backend.FaultKind{
 var faultKinds = map[engine.FaultKind]backend.FaultKind{
 	engine.FaultAddress: backend.FaultAddress, engine.FaultMisaligned: backend.FaultMisaligned, engine.FaultInstruction: backend.FaultInstruction,
 	engine.FaultStack: backend.FaultStack, engine.FaultMemory: backend.FaultStack, engine.FaultCopy: backend.FaultAddress,
+	engine.FaultTimeout: backend.FaultTimeout,
 }
 
 func translate(f *engine.Fault) *backend.Fault {

@@ -80,6 +80,7 @@ func (b *Interp) Open() ([]backend.Device, error) {
 		info := b.cfg.Info
 		info.Memory = bytes
 		describe(&info, claim)
+		info.Timeout = e.Limit()
 		info.UUID[15] += byte(i)
 		if info.PCI == [3]int{} || i > 0 {
 			info.PCI = [3]int{0, i + 1, 0}

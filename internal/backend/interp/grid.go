@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/engine"
 )
 
 const (
@@ -134,10 +136,28 @@ func (b *block) run(budget int) (progress bool) {
 
 // run executes the whole grid and what it launches. The error is a *backend.Fault.
 func (g *grid) run() error {
-	if err := g.runBlocks(); err != nil {
+	if err := g.runInTime(); err != nil {
 		return err
 	}
 	return g.runChildren()
+}
+
+// runInTime executes the grid's blocks, for no longer than the device lets a launch run.
+func (g *grid) runInTime() error {
+	limit := g.kern.prog.dev.info.Timeout
+	if limit == 0 {
+		return g.runBlocks()
+	}
+	var late atomic.Bool
+	defer time.AfterFunc(limit, func() {
+		late.Store(true)
+		g.cancel.Store(true)
+	}).Stop()
+	err := g.runBlocks()
+	if f, ok := err.(*backend.Fault); ok && isCancelled(err) && late.Load() {
+		f.Detail = engine.TooLong(limit)
+	}
+	return err
 }
 
 func (g *grid) runBlocks() error {
