@@ -36,6 +36,7 @@ var byMemory = map[cu.CUdevice_attribute]func(*Device) bool{
 	cu.CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED:               func(d *Device) bool { return d.virtual() != nil }, // taken and told; nothing is compressed
 	cu.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED: func(d *Device) bool { return d.files() != nil },
 	cu.CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:                         func(d *Device) bool { return d.files() != nil },
+	cu.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:              func(d *Device) bool { return d.files() != nil }, // 1: files
 }
 
 // deviceAttrs has every attribute that CUDA 13.4 knows. What depends on the device comes from its Info; the rest is what

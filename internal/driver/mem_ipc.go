@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/handle"
-	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/cu"
 )
@@ -27,12 +27,14 @@ const (
 	ipcMemory ipcKind = iota + 1
 	ipcEventFile
 	ipcPoolPointer
+	ipcPoolFile
 )
 
 // ipcHandle is the content of a handle.
 type ipcHandle struct {
 	kind              ipcKind
 	pid, fd           uint32
+	pool              uint32 // of a pool's memory: its number in the process
 	off, size, length uint64
 	token             ipcToken
 }
@@ -43,6 +45,7 @@ func (h *ipcHandle) bytes() (b [64]byte) {
 	le.PutUint32(b[8:], uint32(h.kind))
 	le.PutUint32(b[12:], h.pid)
 	le.PutUint32(b[16:], h.fd)
+	le.PutUint32(b[20:], h.pool)
 	le.PutUint64(b[24:], h.off)
 	le.PutUint64(b[32:], h.size)
 	le.PutUint64(b[40:], h.length)
@@ -50,11 +53,17 @@ func (h *ipcHandle) bytes() (b [64]byte) {
 	return b
 }
 
-// readHandle checks bytes that some process gave.
-func readHandle(b [64]byte, kind ipcKind) (h ipcHandle, err error) {
+// parseHandle reads bytes that some process gave, and reports whether they can be such a handle.
+func parseHandle(b [64]byte, kind ipcKind) (h ipcHandle, ok bool) {
 	le := binary.LittleEndian
-	h = ipcHandle{ipcKind(le.Uint32(b[8:])), le.Uint32(b[12:]), le.Uint32(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:]), le.Uint64(b[40:]), ipcToken(b[48:])}
-	if le.Uint64(b[0:]) != ipcMagic || h.kind != kind || h.size == 0 || h.length > 1<<46 || h.off > h.length || h.size > h.length-h.off {
+	h = ipcHandle{ipcKind(le.Uint32(b[8:])), le.Uint32(b[12:]), le.Uint32(b[16:]), le.Uint32(b[20:]), le.Uint64(b[24:]), le.Uint64(b[32:]), le.Uint64(b[40:]), ipcToken(b[48:])}
+	return h, le.Uint64(b[0:]) == ipcMagic && h.kind == kind && h.size != 0 && h.length <= 1<<46 && h.off <= h.length && h.size <= h.length-h.off
+}
+
+// readHandle is a handle that another process may have made.
+func readHandle(b [64]byte, kind ipcKind) (ipcHandle, error) {
+	h, ok := parseHandle(b, kind)
+	if !ok {
 		return h, errInvalidValue
 	}
 	if int(h.pid) == os.Getpid() {
@@ -76,11 +85,13 @@ func (h *ipcHandle) open() (int, error) {
 	return fd, nil
 }
 
-// exported is memory that others may see: where it is in its file.
+// exported is a file that others may see: where it lies here, and how many allocations in it have handles. Small ones have one
+// file in common, since they share its pages.
 type exported struct {
-	fd          int
-	off, length uint64
-	token       ipcToken
+	fd         int
+	at, length uint64
+	token      ipcToken
+	users      int // guarded by sharing.mu
 }
 
 // imported is memory of another process, mapped here.
@@ -98,6 +109,7 @@ type imported struct {
 type sharing struct {
 	mu  lockrank.Mutex[lockrank.DriverSharing]
 	out map[*alloc]*exported // guarded by mu
+	lie []*exported          // guarded by mu: all files, also those that only memory of a pool is kept in
 	in  map[uint64]*imported // guarded by mu: by the address the program got
 	key map[ipcHandle]uint64 // guarded by mu: the address of a handle that is open
 	own map[[64]byte]uint64  // guarded by mu: the same of handles that a vendor's runtime made
@@ -110,10 +122,10 @@ func (s *state) export(a *alloc) (*exported, error) {
 		return nil, errNotSupported
 	}
 	s.sharing.mu.Lock()
-	e := s.sharing.out[a]
+	e, err := s.sharing.find(a)
 	s.sharing.mu.Unlock()
-	if e != nil {
-		return e, nil
+	if e != nil || err != nil {
+		return e, err
 	}
 	// The memory moves: nothing may be running that touches it or its neighbours. Not under the lock, which every free takes.
 	if err := s.quiet(a.device()); err != nil {
@@ -121,23 +133,61 @@ func (s *state) export(a *alloc) (*exported, error) {
 	}
 	s.sharing.mu.Lock()
 	defer s.sharing.mu.Unlock()
-	if e := s.sharing.out[a]; e != nil { // another thread was first
-		return e, nil
+	if e, err := s.sharing.find(a); e != nil || err != nil { // another thread was first
+		return e, err
 	}
-	e = &exported{}
-	var err error
-	if e.fd, e.off, e.length, err = m.Share(backend.Addr(a.base), a.size); err != nil {
+	fd, off, length, err := m.Share(backend.Addr(a.base), a.size)
+	if err != nil {
 		return nil, plain(err)
 	}
+	e = &exported{fd: fd, at: a.base - off, length: length}
 	if e.token, err = seal(e.fd, e.length); err != nil {
-		_ = m.Unshare(backend.Addr(a.base), a.size, e.fd) // as in unexport
+		_ = m.Unshare(backend.Addr(a.base), a.size, e.fd) // as in moveBack
 		return nil, err
 	}
-	if s.sharing.out == nil {
-		s.sharing.out = map[*alloc]*exported{}
-	}
-	s.sharing.out[a] = e
+	s.sharing.lie = append(s.sharing.lie, e)
+	s.sharing.name(a, e)
 	return e, nil
+}
+
+// find is the file of an allocation that has a handle, or gets one now that its memory is in a file already.
+//
+// Preconditions: mu is held.
+func (s *sharing) find(a *alloc) (*exported, error) {
+	if e := s.out[a]; e != nil {
+		return e, nil
+	}
+	e := s.file(a.base)
+	if e == nil {
+		return nil, nil
+	}
+	if e.users == 0 {
+		var err error
+		if e.token, err = restamp(e.fd, e.length); err != nil {
+			return nil, err
+		}
+	}
+	s.name(a, e)
+	return e, nil
+}
+
+// file is the file that holds an address, or nil.
+//
+// Preconditions: mu is held.
+func (s *sharing) file(at uint64) *exported {
+	if i := slices.IndexFunc(s.lie, func(e *exported) bool { return at-e.at < e.length }); i >= 0 {
+		return s.lie[i]
+	}
+	return nil
+}
+
+// Preconditions: mu is held.
+func (s *sharing) name(a *alloc, e *exported) {
+	if s.out == nil {
+		s.out = map[*alloc]*exported{}
+	}
+	s.out[a] = e
+	e.users++
 }
 
 // quiet waits for the work of a device, in all contexts that have not failed.
@@ -157,23 +207,49 @@ func (s *state) quiet(d *Device) error {
 	return nil
 }
 
-// unexport ends that when the allocation ends.
-func (s *state) unexport(a *alloc) {
+// withdraw takes the handles of an allocation back. It reports whether its memory is in a file that no handle names any more.
+func (s *state) withdraw(a *alloc) bool {
 	s.sharing.mu.Lock()
 	defer s.sharing.mu.Unlock()
 	e := s.sharing.out[a]
 	if e == nil {
-		return
+		return false
 	}
 	delete(s.sharing.out, a)
-	if m, ok := a.device().dev.Memory().(backend.Sharer); ok {
-		revoke(e.fd, e.length)
-		_ = m.Unshare(backend.Addr(a.base), a.size, e.fd) // the pages stay the file's if the system has no room: they are memory all the same
+	if e.users--; e.users > 0 {
+		return false
+	}
+	revoke(e.fd, e.length)
+	return true
+}
+
+// unexport ends that when the allocation ends. What runs may use memory beside it, and waits for nothing: so it is waited for.
+func (s *state) unexport(a *alloc) {
+	if s.withdraw(a) && a.pool == nil {
+		_ = s.quiet(a.device()) // after a fault nothing runs any more
+		s.moveBack(a.device(), a.base)
 	}
 }
 
-func (e *exported) handle(kind ipcKind, size uint64) [64]byte {
-	h := ipcHandle{kind: kind, pid: uint32(os.Getpid()), fd: uint32(e.fd), off: e.off, size: size, length: e.length, token: e.token}
+// moveBack takes memory out of its file, unless there is none or a handle names it again.
+func (s *state) moveBack(d *Device, at uint64) {
+	s.sharing.mu.Lock()
+	defer s.sharing.mu.Unlock()
+	e := s.sharing.file(at)
+	if e == nil || e.users > 0 {
+		return
+	}
+	s.sharing.lie = slices.DeleteFunc(s.sharing.lie, func(x *exported) bool { return x == e })
+	if m, ok := d.dev.Memory().(backend.Sharer); ok {
+		_ = m.Unshare(backend.Addr(e.at), e.length, e.fd) // the pages stay the file's if the system has no room: they are memory all the same
+	}
+}
+
+func (e *exported) handle(kind ipcKind, a *alloc) [64]byte {
+	h := ipcHandle{kind: kind, pid: uint32(os.Getpid()), fd: uint32(e.fd), off: a.base - e.at, size: a.size, length: e.length, token: e.token}
+	if a.pool != nil {
+		h.pool = a.pool.number
+	}
 	return h.bytes()
 }
 
@@ -198,7 +274,7 @@ func (t *Thread) IpcGetMemHandle(p DevPtr) (h cu.CUipcMemHandle, err error) {
 	if err != nil {
 		return h, err
 	}
-	h.Reserved = e.handle(ipcMemory, a.size)
+	h.Reserved = e.handle(ipcMemory, a)
 	return h, nil
 }
 
@@ -381,104 +457,4 @@ func (t *Thread) IpcCloseMemHandle(p DevPtr) error {
 		return err
 	}
 	return c.state.closeShared(p)
-}
-
-// MemPoolExportToShareableHandle writes a file that stands for a pool.
-func (t *Thread) MemPoolExportToShareableHandle(out hostmem.Ptr, pool cu.CUmemoryPool, kind cu.CUmemAllocationHandleType, flags uint64) error {
-	p, err := t.pool(pool)
-	if err != nil {
-		return err
-	}
-	if out == hostmem.Nil || flags != 0 || kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || p.props.HandleTypes&kind == 0 || p.imported {
-		return errInvalidValue
-	}
-	v := p.dev.files()
-	if v == nil {
-		return errNotSupported
-	}
-	fd, err := v.NewFile(v.Unit())
-	if err != nil {
-		return plain(err)
-	}
-	h := ipcHandle{kind: ipcPoolPointer, pid: uint32(os.Getpid()), size: 1, length: 1}
-	b := h.bytes()
-	if _, err := syscall.Pwrite(fd, b[:], 0); err != nil {
-		v.CloseFile(fd, v.Unit())
-		return errNoProcess
-	}
-	dup, err := dupCloseExec(fd)
-	v.CloseFile(fd, v.Unit()) // the program's copy lives on and holds a page
-	if err != nil {
-		return err
-	}
-	hostmem.Store(out, int32(dup))
-	return nil
-}
-
-// MemPoolImportFromShareableHandle is a pool of another process: pointers can be imported into it, not allocated.
-func (t *Thread) MemPoolImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.CUmemAllocationHandleType, flags uint64) (cu.CUmemoryPool, error) {
-	c, err := t.context()
-	if err != nil {
-		return 0, err
-	}
-	switch {
-	case flags != 0:
-		return 0, errInvalidValue
-	case kind != cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
-		return 0, errNotSupported
-	}
-	var b [64]byte
-	if osHandle > 1<<31-1 {
-		return 0, errUnknown
-	}
-	if n, err := syscall.Pread(int(osHandle), b[:], 0); err != nil || n != len(b) || binary.LittleEndian.Uint64(b[:]) != ipcMagic || ipcKind(binary.LittleEndian.Uint32(b[8:])) != ipcPoolPointer {
-		return 0, errUnknown
-	}
-	props := cu.CUmemPoolProps{AllocType: cu.CU_MEM_ALLOCATION_TYPE_PINNED}
-	props.Location.Type = cu.CU_MEM_LOCATION_TYPE_DEVICE
-	*props.Location.Id() = c.dev.ordinal
-	p, err := c.state.newPool(c.dev, props)
-	if err != nil {
-		return 0, err
-	}
-	p.imported = true
-	return p.handle, nil
-}
-
-// MemPoolExportPointer names an allocation of an exportable pool.
-func (t *Thread) MemPoolExportPointer(p DevPtr) (d cu.CUmemPoolPtrExportData, err error) {
-	c, err := t.context()
-	if err != nil {
-		return d, err
-	}
-	a := c.state.allocs.find(uint64(p))
-	if a == nil || a.base != uint64(p) || a.pool == nil || a.pool.props.HandleTypes == cu.CU_MEM_HANDLE_TYPE_NONE {
-		return d, errInvalidValue
-	}
-	e, err := c.state.export(a)
-	if err != nil {
-		return d, err
-	}
-	d.Reserved = e.handle(ipcPoolPointer, a.size)
-	return d, nil
-}
-
-// MemPoolImportPointer maps an allocation of another process's pool; it is freed like any other.
-func (t *Thread) MemPoolImportPointer(pool cu.CUmemoryPool, data hostmem.Ptr) (DevPtr, error) {
-	p, err := t.pool(pool)
-	if err != nil {
-		return 0, err
-	}
-	c, err := t.context()
-	if err != nil {
-		return 0, err
-	}
-	if !p.imported || data == hostmem.Nil {
-		return 0, errInvalidValue
-	}
-	k, err := readHandle(hostmem.Load[cu.CUmemPoolPtrExportData](data).Reserved, ipcPoolPointer)
-	if err != nil {
-		return 0, err
-	}
-	return c.mapShared(k)
 }

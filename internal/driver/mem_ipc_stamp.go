@@ -33,18 +33,27 @@ func stamp(length uint64, token ipcToken) []byte {
 
 // seal makes a file in memory of so many bytes one that a handle may name.
 func seal(fd int, length uint64) (ipcToken, error) {
+	if err := syscall.Ftruncate(fd, int64(length+stampPage)); err != nil {
+		return ipcToken{}, errOutOfMemory
+	}
+	token, err := restamp(fd, length)
+	if err != nil {
+		return token, err
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, ipcSeals); err != nil {
+		return token, errUnknown
+	}
+	return token, nil
+}
+
+// restamp makes a file that was revoked one that a new handle may name.
+func restamp(fd int, length uint64) (ipcToken, error) {
 	var token ipcToken
 	if n, err := unix.Getrandom(token[:], 0); err != nil || n != len(token) {
 		return token, errUnknown
 	}
-	if err := syscall.Ftruncate(fd, int64(length+stampPage)); err != nil {
-		return token, errOutOfMemory
-	}
 	if _, err := syscall.Pwrite(fd, stamp(length, token), int64(length)); err != nil {
 		return token, errOutOfMemory
-	}
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, ipcSeals); err != nil {
-		return token, errUnknown
 	}
 	return token, nil
 }

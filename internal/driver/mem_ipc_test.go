@@ -1,9 +1,14 @@
 package driver
 
 import (
+	"encoding/binary"
+	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
 
@@ -48,4 +53,110 @@ func TestExportHoldsNobodyUp(t *testing.T) {
 	}
 	close(gate)
 	want(t, "export", <-exported, 0)
+}
+
+// fileWord reads the first word of what a handle names, from its file, as another process sees it.
+func fileWord(t *testing.T, b [64]byte) uint32 {
+	t.Helper()
+	h, ok := parseHandle(b, ipcMemory)
+	if !ok {
+		t.Fatalf("not a handle: %x", b)
+	}
+	var w [4]byte
+	if _, err := syscall.Pread(int(h.fd), w[:], int64(h.off)); err != nil {
+		t.Fatal(err)
+	}
+	return binary.LittleEndian.Uint32(w[:])
+}
+
+// TestExportNeighbours: small allocations share pages. Each that has a handle stays visible whichever else gets one or ends.
+func TestExportNeighbours(t *testing.T) {
+	th, _, _ := onInterp(t)
+	var d [3]DevPtr
+	var h [3][64]byte
+	export := func(i int) {
+		m, err := th.IpcGetMemHandle(d[i])
+		want(t, "export", err, 0)
+		h[i] = m.Reserved
+	}
+	seen := func(i int, v uint32) {
+		t.Helper()
+		want(t, "set", th.MemsetD32(d[i], v, 1), 0)
+		want(t, "sync", th.CtxSynchronize(), 0)
+		if w := fileWord(t, h[i]); w != v {
+			t.Errorf("allocation %d holds %d, others see %d", i, v, w)
+		}
+	}
+	for i := range d {
+		var err error
+		d[i], err = th.MemAlloc(256)
+		want(t, "alloc", err, 0)
+	}
+	export(0)
+	export(1)
+	seen(0, 10)
+	seen(1, 11)
+	want(t, "free", th.MemFree(d[1]), 0)
+	seen(0, 12)
+	want(t, "free", th.MemFree(d[0]), 0)
+	export(2)
+	seen(2, 13)
+	again, err := th.MemAlloc(256)
+	want(t, "alloc", err, 0)
+	d[0] = again
+	export(0)
+	seen(0, 14)
+	seen(2, 15)
+}
+
+// TestPoolFiles: a pool's file is taken as one only if it is sealed, and its memory stays in one file while the pool has it.
+func TestPoolFiles(t *testing.T) {
+	th, c, _ := onInterp(t)
+	props := cu.CUmemPoolProps{AllocType: cu.CU_MEM_ALLOCATION_TYPE_PINNED, HandleTypes: cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR}
+	props.Location.Type = cu.CU_MEM_LOCATION_TYPE_DEVICE
+	pool, err := th.MemPoolCreate(&props)
+	want(t, "pool", err, 0)
+	at := c.words(0)
+	want(t, "export", th.MemPoolExportToShareableHandle(at, pool, cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), 0)
+	fd := int(hostmem.Load[int32](at))
+	h, err := readPoolFile(fd)
+	if want(t, "read", err, 0); h.pool != current.Load().pools.Get(handleValue(pool)).number {
+		t.Errorf("the file names pool %d", h.pool)
+	}
+	if _, err := syscall.Pwrite(fd, []byte{1}, 0); err == nil {
+		t.Error("the file can be changed")
+	}
+	var b [64]byte
+	_, _ = syscall.Pread(fd, b[:], 0)
+	open, err := unix.MemfdCreate("open", 0)
+	want(t, "file", err, 0)
+	_, _ = syscall.Pwrite(open, b[:], 0)
+	_, err = th.MemPoolImportFromShareableHandle(hostmem.Ptr(open), cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0)
+	want(t, "a file that is not sealed", err, 999)
+	_ = syscall.Close(open)
+	_ = syscall.Close(fd)
+
+	var last cu.CUmemPoolPtrExportData
+	for i := range 3 {
+		p, err := th.MemAllocFromPoolAsync(4096, pool, 0)
+		want(t, "alloc", err, 0)
+		d, err := th.MemPoolExportPointer(p)
+		want(t, "export", err, 0)
+		k, ok := parseHandle(d.Reserved, ipcPoolPointer)
+		if before, _ := parseHandle(last.Reserved, ipcPoolPointer); !ok || k.off != 0 || i > 0 && (k.fd != before.fd || k.token == before.token) {
+			t.Errorf("round %d: %+v after %+v", i, k, before)
+		}
+		if last = d; !k.sealed(int(k.fd)) {
+			t.Error("the handle opens nothing")
+		}
+		want(t, "free", th.MemFreeAsync(p, 0), 0)
+		if k.sealed(int(k.fd)) {
+			t.Error("the handle of freed memory opens it")
+		}
+	}
+	want(t, "sync", th.CtxSynchronize(), 0)
+	want(t, "trim", th.MemPoolTrimTo(pool, 0), 0)
+	if n := len(current.Load().sharing.lie); n != 0 {
+		t.Errorf("%d files are left", n)
+	}
 }

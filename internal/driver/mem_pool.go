@@ -19,8 +19,10 @@ type Pool struct {
 	state    *state
 	dev      *Device
 	handle   cu.CUmemoryPool
-	builtin  bool // the device's default pool
-	imported bool // another process's: nothing is allocated from it
+	builtin  bool   // the device's default pool
+	imported bool   // another process's: nothing is allocated from it
+	owner    uint32 // the process, of an imported pool
+	number   uint32 // in that process
 	props    cu.CUmemPoolProps
 
 	mu        lockrank.Mutex[lockrank.DriverPool]
@@ -89,7 +91,7 @@ func poolClass(n uint64) uint64 {
 }
 
 func (s *state) newPool(d *Device, props cu.CUmemPoolProps) (*Pool, error) {
-	p := &Pool{state: s, dev: d, props: props, reuse: [3]int32{1, 1, 1}, free: map[uint64][]poolBlock{}, access: map[int32]cu.CUmemAccess_flags{}}
+	p := &Pool{state: s, dev: d, props: props, number: poolNumbers.Add(1), reuse: [3]int32{1, 1, 1}, free: map[uint64][]poolBlock{}, access: map[int32]cu.CUmemAccess_flags{}}
 	h := s.pools.New(p)
 	if h == 0 {
 		return nil, errOutOfMemory
@@ -146,6 +148,9 @@ func (p *Pool) alloc(st *Stream, n uint64) (DevPtr, error) {
 		return 0, errInvalidValue
 	}
 	class := poolClass(n)
+	if p.props.HandleTypes != cu.CU_MEM_HANDLE_TYPE_NONE {
+		class = (class + poolPage - 1) &^ (poolPage - 1) // other processes see pages, and nothing but the pool's is to be in them
+	}
 	addr, err := p.take(st, class, n)
 	if err != nil {
 		return 0, st.ctx.fail(err)
@@ -263,7 +268,9 @@ func (p *Pool) trim(keep uint64) {
 	for class := range p.free {
 		for i := len(p.free[class]) - 1; i >= 0 && p.reserved.now > keep; i-- {
 			if p.free[class][i].done() {
-				_ = mem.Free(backend.Addr(p.pick(class, i)))
+				at := p.pick(class, i)
+				p.state.moveBack(p.dev, at)
+				_ = mem.Free(backend.Addr(at))
 				p.reserved.now -= min(class, p.reserved.now)
 			}
 		}
