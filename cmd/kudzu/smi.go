@@ -13,7 +13,6 @@ import (
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 	"kudzu/internal/shim/nvml"
-	"kudzu/internal/spec/nv"
 )
 
 // smiName is the program that this one is under another name: dist/bin has a link.
@@ -30,7 +29,7 @@ const (
 // smiOptions is what the command line asks for.
 type smiOptions struct {
 	list, excluded, query, xml, unit bool
-	help, version                    bool
+	help, version, dtd, strict       bool
 	ids                              []string
 	idOption                         string // as it was written
 	display                          string
@@ -42,16 +41,10 @@ type smiOptions struct {
 	set                              []smiSetting
 }
 
-// smiSetting is an option that would change devices.
-type smiSetting struct{ option, value string }
-
-// smiSettings are those options, by both names.
-var smiSettings = map[string]string{"-pm": "-pm", "--persistence-mode": "-pm", "-c": "-c", "--compute-mode": "-c", "-am": "-am", "--accounting-mode": "-am", "-mig": "-mig", "--multi-instance-gpu": "-mig"}
-
 // smiValued are the options that take a value, with the name that parsing has for them.
 var smiValued = map[string]string{
 	"-i": "id", "--id": "id", "-d": "display", "--display": "display", "-f": "file", "--filename": "file", "--format": "format",
-	"-lms": "ms", "--loop-ms": "ms", "-l": "s", "--loop": "s",
+	"-lms": "ms", "--loop-ms": "ms", "-l": "s", "--loop": "s", "-m": "ignored", "--mode": "ignored", "-sc": "ignored", "--scope": "ignored",
 }
 
 // smiFlags are the options that do not.
@@ -71,7 +64,10 @@ func (o *smiOptions) flag(name string) bool {
 		o.help = true
 	case "--version":
 		o.version = true
+	case "--dtd":
+		o.dtd = true
 	case "-eow", "--error-on-warning":
+		o.strict = true
 	default:
 		return false
 	}
@@ -94,11 +90,11 @@ func parseSMI(args []string) (*smiOptions, error) {
 		}
 		kind, selective := strings.CutPrefix(name, "--query-")
 		selective = selective && smiQueries[kind] != nil
-		_, setting := smiSettings[name]
-		if !selective && !setting && smiValued[name] == "" {
+		setter := smiSetter(name)
+		if !selective && setter == nil && smiValued[name] == "" {
 			return nil, smiError{smiUnknown, fmt.Sprintf("ERROR: Option %s is not recognized. Please run '%s -h'.\n", whole, smiName)}
 		}
-		if !inline {
+		if !inline && (setter == nil || setter.takes > 0) {
 			optional := smiValued[name] == "s"
 			switch {
 			case len(args) > 0 && !(optional && strings.HasPrefix(args[0], "-")):
@@ -110,8 +106,12 @@ func parseSMI(args []string) (*smiOptions, error) {
 		switch {
 		case selective:
 			o.selective, o.fields = kind, value
-		case setting:
-			o.set = append(o.set, smiSetting{smiSettings[name], value})
+		case setter != nil:
+			values, err := setter.read(value)
+			if err != nil {
+				return nil, err
+			}
+			o.set = append(o.set, smiSetting{setter, values})
 		default:
 			if err := o.valued(smiValued[name], value, whole); err != nil {
 				return nil, err
@@ -176,20 +176,6 @@ func smiMain(args []string, out io.Writer, again func(time.Duration) bool) error
 	return err
 }
 
-// smiVerbs are the words that may stand in place of options.
-var smiVerbs = map[string]func(args []string, out io.Writer, again func(time.Duration) bool) error{
-	"dmon": smiDmon, "pmon": smiPmon, "topo": smiTopo,
-	"nvlink": smiSays(""), "mig": smiSays("No MIG-enabled devices found.\n"), "vgpu": smiSays("No supported devices in vGPU mode\n"),
-}
-
-// smiSays answers for what no device here has.
-func smiSays(text string) func([]string, io.Writer, func(time.Duration) bool) error {
-	return func(_ []string, out io.Writer, _ func(time.Duration) bool) error {
-		_, err := io.WriteString(out, text)
-		return err
-	}
-}
-
 func smiCommand(args []string, out io.Writer, again func(time.Duration) bool) error {
 	if len(args) > 0 && smiVerbs[args[0]] != nil {
 		return smiVerbs[args[0]](args[1:], out, again)
@@ -198,33 +184,37 @@ func smiCommand(args []string, out io.Writer, again func(time.Duration) bool) er
 	if err != nil {
 		return err
 	}
-	if o.file != "" {
-		f, err := os.Create(o.file)
-		if err != nil {
-			return smiError{smiInvalid, fmt.Sprintf("Failed to open %s: %v", o.file, err)}
-		}
-		defer f.Close()
-		out = f
-	}
 	show, err := o.mode()
 	if err != nil {
 		return err
+	}
+	return withCards(out, o.file, o.ids, func(out io.Writer, cards []card) error {
+		for {
+			if err := show(out, cards); err != nil || o.every == 0 || !again(o.every) {
+				return err
+			}
+		}
+	})
+}
+
+// withCards runs what shows devices, all or those that were asked for, into a file if one is named.
+func withCards(out io.Writer, file string, ids []string, show func(io.Writer, []card) error) error {
+	if file != "" {
+		f, err := os.Create(file)
+		if err != nil {
+			return smiError{smiInvalid, fmt.Sprintf("Failed to open %s: %v", file, err)}
+		}
+		defer f.Close()
+		out = f
 	}
 	cards, err := openCards()
 	if err != nil {
 		return err
 	}
-	if cards, err = chooseCards(cards, o.ids); err != nil {
+	if cards, err = chooseCards(cards, ids); err != nil {
 		return err
 	}
-	for {
-		if err := show(out, cards); err != nil || o.every == 0 {
-			return err
-		}
-		if !again(o.every) {
-			return nil
-		}
-	}
+	return show(out, cards)
 }
 
 // mode is what is shown; what is wrong with the options is said before any device is asked.
@@ -248,6 +238,10 @@ func (o *smiOptions) mode() (func(io.Writer, []card) error, error) {
 			return nil, err
 		}
 		return q.show, nil
+	case o.dtd && !o.xml:
+		return smiText(smiDTD(o.unit)), nil
+	case o.query && o.unit && o.xml:
+		return func(out io.Writer, _ []card) error { return smiUnitsXML(out, o.dtd) }, nil
 	case o.query && o.unit:
 		return smiUnits, nil
 	case o.query || o.xml:
@@ -256,11 +250,11 @@ func (o *smiOptions) mode() (func(io.Writer, []card) error, error) {
 			return nil, err
 		}
 		if o.xml {
-			return smiXML, nil
+			return func(out io.Writer, cards []card) error { return smiXML(out, cards, o.dtd) }, nil
 		}
 		return func(out io.Writer, cards []card) error { return smiLog(out, cards, sections) }, nil
 	case o.set != nil:
-		return func(out io.Writer, cards []card) error { return smiSet(out, cards, o.set) }, nil
+		return func(out io.Writer, cards []card) error { return smiSet(out, cards, o.set, o.strict) }, nil
 	}
 	return smiTable, nil
 }
@@ -287,51 +281,6 @@ func smiVersion(out io.Writer, _ []card) error {
 	}
 	fmt.Fprintf(out, "NVIDIA-SMI version  : %s\nNVML version        : %s\nDRIVER version      : %s\nCUDA Version        : %s\n", v, short, v, driver.VersionText(driver.Version()))
 	return nil
-}
-
-// smiSet asks NVML to change devices, and says what became of it.
-func smiSet(out io.Writer, cards []card, settings []smiSetting) error {
-	for _, s := range settings {
-		n, err := strconv.Atoi(s.value)
-		if err != nil {
-			return smiError{smiInvalid, fmt.Sprintf("Invalid argument %s for option %s", s.value, s.option)}
-		}
-		for _, c := range cards {
-			what, now, err := c.set(s.option, n)
-			switch {
-			case err == nil:
-				fmt.Fprintf(out, "%s is already %s for GPU %s.\n", what, now, c.bus())
-			case nvml.Code(err) == int32(nv.NVML_ERROR_NO_PERMISSION) && !c.already(s.option, n):
-				fmt.Fprintf(out, "Unable to set %s for GPU %s: Insufficient Permissions\n", strings.ToLower(what), c.bus())
-				return smiError{exitCode(nv.NVML_ERROR_NO_PERMISSION), "Terminating early due to previous errors."}
-			case c.already(s.option, n):
-				fmt.Fprintf(out, "%s is already %s for GPU %s.\n", what, now, c.bus())
-			default:
-				fmt.Fprintf(out, "Unable to set %s for GPU %s: Not Supported\nTreating as warning and moving on.\n", strings.ToLower(what), c.bus())
-			}
-		}
-	}
-	fmt.Fprintln(out, "All done.")
-	return nil
-}
-
-// set asks NVML; what is the option's name in a sentence, now the value that the device keeps.
-func (c card) set(option string, n int) (what, now string, err error) {
-	switch option {
-	case "-pm":
-		return "Persistence mode", "Enabled", c.th.DeviceSetPersistenceMode(c.h, nv.NvmlEnableState_t(n))
-	case "-c":
-		return "Compute mode", "set to DEFAULT", c.th.DeviceSetComputeMode(c.h, nv.NvmlComputeMode_t(n))
-	case "-am":
-		return "Accounting Mode", "Disabled", c.th.DeviceSetAccountingMode(c.h, nv.NvmlEnableState_t(n))
-	}
-	_, err = c.th.DeviceSetMigMode(c.h, uint32(n))
-	return "MIG Mode", "Disabled", err
-}
-
-// already reports whether a device is as asked for: then nobody needs rights.
-func (c card) already(option string, n int) bool {
-	return option == "-pm" && n == 1 || option != "-pm" && n == 0
 }
 
 // openCards starts NVML.

@@ -156,6 +156,12 @@ func (c card) architecture() string {
 	return known(names[a], err)
 }
 
+// addressing is how a device reaches memory that the host allocated.
+func (c card) addressing() string {
+	how, err := c.th.Addressing(c.h)
+	return known([]string{"None", "HMM", "ATS"}[how], err)
+}
+
 // users are the processes on a device.
 func (c card) users() []nvml.User {
 	all, err := c.th.Users(c.dev)

@@ -24,11 +24,11 @@ var answered = []field[card]{
 	own("pci.bus", "", func(c card) string { return c.place(1, "0x%02X") }),
 	own("pci.device", "", func(c card) string { return c.place(2, "0x%02X") }),
 	own("index", "", func(c card) string { return fmt.Sprint(c.dev) }),
-	own("display_mode", "", func(c card) string { return state(c.th.DeviceGetDisplayMode(c.h)) }),
+	own("display_mode", "", func(c card) string { return deprecated }),
 	own("display_attached", "", func(c card) string { return "No" }),
 	own("display_active", "", func(c card) string { return state(c.th.DeviceGetDisplayActive(c.h)) }),
 	own("persistence_mode", "", func(c card) string { return state(c.th.DeviceGetPersistenceMode(c.h)) }),
-	own("addressing_mode", "", func(c card) string { return "None" }),
+	own("addressing_mode", "", card.addressing),
 	own("accounting.mode", "", func(c card) string { return state(c.th.DeviceGetAccountingMode(c.h)) }),
 	own("accounting.buffer_size", "", func(c card) string { return "0" }),
 	own("vbios_version", "", func(c card) string { return known(c.th.Written(c.dev, "vbios")) }),
@@ -86,11 +86,14 @@ var answered = []field[card]{
 	own(".domain_hex", "", func(c card) string { return c.place(0, "%04X") }),
 }
 
+// deprecated is the value of a field that drivers no longer tell.
+const deprecated = "Requested functionality has been deprecated"
+
 func zero(card) string { return "0" }
 
 // own is a field with its names, split at bars.
 func own(names, unit string, get func(card) string) field[card] {
-	return field[card]{strings.Split(names, "|"), unit, get}
+	return field[card]{names: strings.Split(names, "|"), unit: unit, get: get}
 }
 
 func reason(name string, bit int) field[card] {

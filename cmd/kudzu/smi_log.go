@@ -174,12 +174,32 @@ func element(out io.Writer, depth int, tag, value string) {
 	fmt.Fprintf(out, "%s<%s>%s</%s>\n", strings.Repeat("\t", depth), tag, escape(value), tag)
 }
 
-// smiXML is the log for programs.
-func smiXML(out io.Writer, cards []card) error {
-	fmt.Fprint(out, "<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"nvsmi_device_v13.dtd\">\n<nvidia_smi_log>\n")
+// xmlStart opens the document, with its DTD or that one's name, and has the elements before those of devices or units.
+func xmlStart(out io.Writer, unit, dtd bool) {
+	fmt.Fprint(out, "<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log ")
+	if dtd {
+		fmt.Fprintf(out, "[\n%s]>\n", smiDTD(unit))
+	} else {
+		fmt.Fprintf(out, "SYSTEM \"%s\">\n", dtdName(unit))
+	}
+	fmt.Fprintln(out, "<nvidia_smi_log>")
 	element(out, 1, "timestamp", smiDate())
 	element(out, 1, "driver_version", nvml.DriverVersion())
 	element(out, 1, "cuda_version", driver.VersionText(driver.Version()))
+}
+
+// smiUnitsXML is smiUnits for programs.
+func smiUnitsXML(out io.Writer, dtd bool) error {
+	xmlStart(out, true, dtd)
+	element(out, 1, "hic_info", "N/A")
+	element(out, 1, "attached_units", "0")
+	_, err := fmt.Fprintln(out, "</nvidia_smi_log>")
+	return err
+}
+
+// smiXML is the log for programs.
+func smiXML(out io.Writer, cards []card, dtd bool) error {
+	xmlStart(out, false, dtd)
 	element(out, 1, "attached_gpus", fmt.Sprint(cards[0].count))
 	for _, c := range cards {
 		fmt.Fprintf(out, "\t<gpu id=\"%s\">\n", escape(c.bus()))
@@ -218,12 +238,22 @@ func xmlNodes(out io.Writer, c card) {
 	closeTo(0)
 }
 
+// processElements are the elements of a process.
+var processElements = []struct {
+	tag string
+	get func(nvml.User) string
+}{
+	{"gpu_instance_id", func(nvml.User) string { return "N/A" }}, {"compute_instance_id", func(nvml.User) string { return "N/A" }},
+	{"pid", func(u nvml.User) string { return fmt.Sprint(u.Pid) }}, {"type", func(nvml.User) string { return "C" }},
+	{"process_name", func(u nvml.User) string { return processName(u.Pid) }}, {"used_memory", func(u nvml.User) string { return mib(u.Used) + " MiB" }},
+}
+
 func xmlProcesses(out io.Writer, c card) {
 	fmt.Fprintln(out, "\t\t<processes>")
 	for _, u := range c.users() {
 		fmt.Fprintln(out, "\t\t\t<process_info>")
-		for _, e := range [][2]string{{"gpu_instance_id", "N/A"}, {"compute_instance_id", "N/A"}, {"pid", fmt.Sprint(u.Pid)}, {"type", "C"}, {"process_name", processName(u.Pid)}, {"used_memory", mib(u.Used) + " MiB"}} {
-			element(out, 4, e[0], e[1])
+		for _, e := range processElements {
+			element(out, 4, e.tag, e.get(u))
 		}
 		fmt.Fprintln(out, "\t\t\t</process_info>")
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -150,28 +149,15 @@ func (m *monitor) front(mark, date, clock string) string {
 
 // run shows lines as often as was asked for.
 func (m *monitor) run(out io.Writer, again func(time.Duration) bool, heading func(out io.Writer), lines func(out io.Writer, cards []card)) error {
-	if m.file != "" {
-		f, err := os.Create(m.file)
-		if err != nil {
-			return smiError{smiInvalid, fmt.Sprintf("Failed to open %s: %v", m.file, err)}
+	return withCards(out, m.file, m.ids, func(out io.Writer, cards []card) error {
+		heading(out)
+		for i := 0; ; {
+			lines(out, cards)
+			if i++; i == m.count || !again(m.every) {
+				return nil
+			}
 		}
-		defer f.Close()
-		out = f
-	}
-	cards, err := openCards()
-	if err != nil {
-		return err
-	}
-	if cards, err = chooseCards(cards, m.ids); err != nil {
-		return err
-	}
-	heading(out)
-	for i := 0; ; {
-		lines(out, cards)
-		if i++; i == m.count || !again(m.every) {
-			return nil
-		}
-	}
+	})
 }
 
 // columnsOf are the columns that -s names.
@@ -185,6 +171,18 @@ func columnsOf[T any](all []column[T], letters string) []column[T] {
 	return some
 }
 
+// headings are the two lines of headings: titles and units, and before them what the device's number is called.
+func headings[T any](m *monitor, columns []column[T]) (titles, units []string) {
+	titles, units = []string{"# gpu"}, []string{"# Idx"}
+	if m.date || m.time {
+		titles, units = []string{"gpu"}, []string{"Idx"} // the mark is before the date
+	}
+	for _, c := range columns {
+		titles, units = append(titles, c.title), append(units, c.unit)
+	}
+	return titles, units
+}
+
 // dash is what a column has for what is not known.
 func dash(s string) string {
 	if s == "" {
@@ -194,13 +192,13 @@ func dash(s string) string {
 }
 
 // cells are the columns of a line, the first of which is the device's number.
-func (m *monitor) cells(first string, rest []string) string {
+func (m *monitor) cells(cells []string) string {
 	if m.comma {
-		return strings.TrimSpace(first) + ", " + strings.Join(rest, ", ")
+		return strings.Join(cells, ", ")
 	}
-	s := fmt.Sprintf("%5s ", first)
-	for _, r := range rest {
-		s += fmt.Sprintf("%6s ", r)
+	s := fmt.Sprintf("%5s ", cells[0])
+	for _, c := range cells[1:] {
+		s += fmt.Sprintf("%6s ", c)
 	}
 	return s
 }
@@ -217,29 +215,22 @@ func smiDmon(args []string, out io.Writer, again func(time.Duration) bool) error
 	}
 	columns := columnsOf(deviceColumns, m.selected)
 	heading := func(out io.Writer) {
-		var titles, units []string
-		for _, c := range columns {
-			titles, units = append(titles, c.title), append(units, c.unit)
-		}
-		gpu, index := "# gpu", "# Idx"
-		if m.date || m.time {
-			gpu, index = "gpu", "Idx"
-		}
+		titles, units := headings(m, columns)
 		if m.header {
-			fmt.Fprintf(out, "%s%s\n", m.front("#", "Date", "Time"), m.cells(gpu, titles))
+			fmt.Fprintf(out, "%s%s\n", m.front("#", "Date", "Time"), m.cells(titles))
 		}
 		if m.header && m.units {
-			fmt.Fprintf(out, "%s%s\n", m.front("#", "YYYYMMDD", "HH:MM:SS"), m.cells(index, units))
+			fmt.Fprintf(out, "%s%s\n", m.front("#", "YYYYMMDD", "HH:MM:SS"), m.cells(units))
 		}
 	}
 	return m.run(out, again, heading, func(out io.Writer, cards []card) {
 		for _, c := range cards {
-			var values []string
+			values := []string{fmt.Sprint(c.dev)}
 			for _, col := range columns {
 				values = append(values, dash(col.get(c)))
 			}
 			now := smiNow()
-			fmt.Fprintf(out, "%s%s\n", m.front(" ", now.Format("20060102"), now.Format("15:04:05")), m.cells(fmt.Sprint(c.dev), values))
+			fmt.Fprintf(out, "%s%s\n", m.front(" ", now.Format("20060102"), now.Format("15:04:05")), m.cells(values))
 		}
 	})
 }
@@ -256,22 +247,24 @@ func smiPmon(args []string, out io.Writer, again func(time.Duration) bool) error
 	}
 	columns := columnsOf(processColumns, m.selected)
 	heading := func(out io.Writer) {
-		titles, units := "", ""
-		for _, c := range columns {
-			titles, units = titles+fmt.Sprintf("%7s", c.title), units+fmt.Sprintf("%7s", c.unit)
-		}
-		gpu, index := "# gpu", "# Idx"
-		if m.date || m.time {
-			gpu, index = "gpu", "Idx"
-		}
-		fmt.Fprintf(out, "%s%5s%12s%7s%s    command \n", m.front("#", "Date", "Time"), gpu, "pid", "type", titles)
-		fmt.Fprintf(out, "%s%5s%12s%7s%s    name \n", m.front("#", "YYYYMMDD", "HH:MM:SS"), index, "#", "C/G", units)
+		titles, units := headings(m, columns)
+		fmt.Fprintf(out, "%s%5s%12s%7s%s    command \n", m.front("#", "Date", "Time"), titles[0], "pid", "type", wide(titles[1:]))
+		fmt.Fprintf(out, "%s%5s%12s%7s%s    name \n", m.front("#", "YYYYMMDD", "HH:MM:SS"), units[0], "#", "C/G", wide(units[1:]))
 	}
 	return m.run(out, again, heading, func(out io.Writer, cards []card) {
 		for _, c := range cards {
 			m.processes(out, c, columns)
 		}
 	})
+}
+
+// wide is pmon's columns.
+func wide(cells []string) string {
+	s := ""
+	for _, c := range cells {
+		s += fmt.Sprintf("%7s", c)
+	}
+	return s
 }
 
 // processes shows those of a device, or one line of dashes.
@@ -288,10 +281,10 @@ func (m *monitor) processes(out io.Writer, c card, columns []column[share]) {
 		if err == nil {
 			s.percent = each[int(a.Pid)]
 		}
-		values := ""
+		var values []string
 		for _, col := range columns {
-			values += fmt.Sprintf("%7s", dash(col.get(s)))
+			values = append(values, dash(col.get(s)))
 		}
-		fmt.Fprintf(out, "%s%5d%11d%6s%s    %-15s\n", front, c.dev, a.Pid, "C", values, cut(command(a.Pid), 15))
+		fmt.Fprintf(out, "%s%5d%11d%6s%s    %-15s\n", front, c.dev, a.Pid, "C", wide(values), cut(command(a.Pid), 15))
 	}
 }

@@ -14,6 +14,7 @@ type field[T any] struct {
 	names []string
 	unit  string
 	get   func(T) string
+	never bool // no device here has a value
 }
 
 // app is a process on a device.
@@ -32,6 +33,7 @@ type smiQuery struct {
 // smiKind is a kind of selective query.
 type smiKind interface {
 	names() [][]string
+	about(name string) string
 	choose(q *smiQuery, fields []string) error
 }
 
@@ -64,15 +66,15 @@ func ofCard(names []string) []field[app] {
 			gpu = shown
 		}
 		i := slices.IndexFunc(gpuFields, func(f field[card]) bool { return slices.Contains(f.names, gpu) })
-		all = append(all, field[app]{[]string{shown}, "", func(a app) string { return gpuFields[i].get(a.card) }})
+		all = append(all, field[app]{names: []string{shown}, get: func(a app) string { return gpuFields[i].get(a.card) }})
 	}
 	return all
 }
 
 var appFields = []field[app]{
-	{[]string{"pid"}, "", func(a app) string { return fmt.Sprint(a.Pid) }},
-	{[]string{"process_name", "name"}, "", func(a app) string { return processName(a.Pid) }},
-	{[]string{"used_gpu_memory", "used_memory"}, "MiB", func(a app) string { return mib(a.Used) }},
+	{names: []string{"pid"}, get: func(a app) string { return fmt.Sprint(a.Pid) }},
+	{names: []string{"process_name", "name"}, get: func(a app) string { return processName(a.Pid) }},
+	{names: []string{"used_gpu_memory", "used_memory"}, unit: "MiB", get: func(a app) string { return mib(a.Used) }},
 }
 
 func apps(cards []card) []app {
@@ -97,7 +99,19 @@ func noneOf(fields ...string) smiKind {
 // unanswered is a field that no device here has, written as name|other name [unit].
 func unanswered[T any](s string) field[T] {
 	names, unit, _ := strings.Cut(s, " [")
-	return field[T]{strings.Split(names, "|"), strings.TrimSuffix(unit, "]"), func(T) string { return "" }}
+	return field[T]{strings.Split(names, "|"), strings.TrimSuffix(unit, "]"), func(T) string { return "" }, true}
+}
+
+// about says what a field's value is.
+func (k kind[T]) about(name string) string {
+	i := slices.IndexFunc(k.fields, func(f field[T]) bool { return f.names[0] == name })
+	switch f := k.fields[i]; {
+	case f.never:
+		return "No device here tells it."
+	case f.unit != "":
+		return "In " + f.unit + "."
+	}
+	return "A text or a number."
 }
 
 func (k kind[T]) names() [][]string {
@@ -133,6 +147,8 @@ func (k kind[T]) choose(q *smiQuery, names []string) error {
 				switch {
 				case v == "":
 					v = "[N/A]"
+				case v == deprecated:
+					v = "[" + v + "]"
 				case units && f.unit != "":
 					v += " " + f.unit
 				}

@@ -43,7 +43,9 @@ func TestSMI(t *testing.T) {
 		{"--query-gpu=memory.total,driver_version --format=csv,noheader,nounits", "(1024, " + v + "\n){2}"},
 		{"--query-compute-apps=pid,name,used_memory --format=csv", "pid, process_name, used_gpu_memory \\[MiB\\]\n(\\d+, .*, \\d+ MiB\n)*"},
 		{"--query-accounted-apps=pid --format=csv", "pid\n"},
-		{"--help-query-compute-apps", `(?s)List of valid properties .*"used_gpu_memory" or "used_memory"\n`},
+		{"--help-query-compute-apps", `(?s)List of valid properties .*:\n\n"timestamp"\n.*\n\n"used_gpu_memory" or "used_memory"\nIn MiB\.\n\n`},
+		{"--help-query-gpu", `(?s)List of valid properties .*\n\n"hostname"\nNo device here tells it\.\n\n.*`},
+		{"--query-gpu=display_mode,addressing_mode -i 0 --format=csv,noheader", `\[Requested functionality has been deprecated\], ATS\n`},
 		{"-h", `(?s)nvidia-smi of Kudzu.*`},
 		{"-i 0 -l 1 --query-gpu=index --format=csv,noheader", "0\n0\n"}, // two rounds of a loop
 		{"topo -m", "(?s)\t\x1b\\[4mGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b\\[0m\nGPU0\t X \tPIX\t[0-9,-]+\t.*\nGPU1\tPIX\t X \t.*\nLegend:\n.*"},
@@ -59,7 +61,18 @@ func TestSMI(t *testing.T) {
 		{"pmon -c 1 -o T -s um -i 0", "#Time         gpu         pid   type     sm    mem    enc    dec    jpg    ofa     fb   ccpm    command \n" +
 			"#HH:MM:SS     Idx           #    C/G      %      %      %      %      %      %     MB     MB    name \n" +
 			"( 08:48:48       0 .*\n)+"},
-		{"mig -lgi", "No MIG-enabled devices found.\n"},
+		{"mig -lgi", "No MIG-enabled devices found.\n"}, {"vgpu", "No supported devices in vGPU mode\n"}, {"nvlink -s", ""}, {"conf-compute -f", "CC status: OFF\n"},
+		{"compute-policy -l", regexp.QuoteMeta(`+-------------------------------------+
+| GPU compute policies:               |
+| GPU     Name           Value        |
+|=====================================|
+|   0   Timeslice       Default       |
+|   1   Timeslice       Default       |
++-------------------------------------+
+`)},
+		{"clocks", `(?s).*Usage: nvidia-smi clocks\n.*`}, {"drain", `(?s).*Usage: nvidia-smi drain .*`}, {"compute-policy", `(?s).*Usage: nvidia-smi compute-policy .*`},
+		{"drain -p 0000:01:00.0 -q", `The current drain state of GPU \S+ is: not draining\.\n`},
+		{"--dtd -u", `(?s)<!-- nvsmi_unit_v\d+\.dtd -->\n<!ELEMENT nvidia_smi_log \(timestamp, .*<!ELEMENT attached_units \(#PCDATA\)>\n`},
 	} {
 		got, err := smi(t, strings.Fields(c.args)...)
 		if err != nil || !regexp.MustCompile("^"+c.want+"$").MatchString(got) {
