@@ -36,7 +36,8 @@ var rules = []rule{
 	{room: "emit/float", may: "emit ir ll"},
 	{room: "emit/warp", may: "analysis emit emit/float ir ll image", why: "the calling convention is image's"},
 	{room: "emit/simt", may: "analysis emit emit/float ir ll image devrt", why: "functions' numbers are image's, the memory of the device runtime is devrt's"},
-	{room: "baseline", may: "image"},
+	{room: "baseline/x86"},
+	{room: "baseline", may: "baseline/x86 image"},
 	{room: "compile", may: "image cache llvm/release logx"},
 	{room: "compile/worker", may: "baseline ptx ptx/check lower analysis pass ir emit/* llvm image compile codeobject devrt"},
 	// leaves

@@ -38,6 +38,12 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// TestBaselineCases runs every case on the baseline compiler's code.
+func TestBaselineCases(t *testing.T) {
+	compiled.Baseline(t)
+	runCases(t, devices.CPU(compiled.Config(t)))
+}
+
 // capability is the device to load a case for: 90, which the record is of, unless the case says it is for a later one.
 func capability(ptx string) int {
 	if strings.Contains(ptx, ".target sm_100a") {

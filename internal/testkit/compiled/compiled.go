@@ -3,11 +3,16 @@ package compiled
 
 import (
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/cpuid/v2"
+
 	"kudzu/internal/cache"
 	"kudzu/internal/compile"
+	"kudzu/internal/config"
 	"kudzu/internal/devices"
 )
 
@@ -40,4 +45,14 @@ func Compiler(t testing.TB) []string {
 func Target() compile.Target {
 	triple, cpu, _ := strings.Cut(os.Getenv("KUDZU_TEST_TARGET"), ",")
 	return compile.Target{Triple: triple, CPU: cpu}
+}
+
+// Baseline makes the test's compiler the baseline one alone: libLLVM is where none is, so nothing else can make code.
+func Baseline(t *testing.T) {
+	t.Helper()
+	if runtime.GOARCH != "amd64" || !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL) {
+		t.Skip("the baseline compiler is for x86-64 with AVX-512, which this machine has not")
+	}
+	t.Setenv(config.Tier, compile.Baseline.String())
+	t.Setenv(config.LLVM, filepath.Join(t.TempDir(), "libLLVM.so"))
 }

@@ -73,6 +73,16 @@ func TestAVX2(t *testing.T) {
 	c.run(t)
 }
 
+// TestBaseline compares the baseline compiler's code with the record, without libLLVM.
+func TestBaseline(t *testing.T) {
+	compiled.Baseline(t)
+	c := compiledFor(t, compile.Target{})
+	if os.Getenv("KUDZU_FULL") == "" {
+		c.sample = 2
+	}
+	c.run(t)
+}
+
 // compiledFor is the compiler for a target against the record.
 func compiledFor(t *testing.T, target compile.Target) comparison {
 	cfg := compiled.Config(t)

@@ -1,0 +1,271 @@
+package baseline
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// place is where a value is: in the slot of a value, or among the constants, so many bytes in.
+type place struct {
+	base int32 // -1: constant con
+	con  int32
+	off  int32
+}
+
+// interval is the instructions between which a slot is taken, by their numbers in the text's order.
+type interval struct {
+	from, to int32
+	defined  int32
+}
+
+// frame assigns the slots of a function's values.
+type frame struct {
+	places []place
+	slots  []int32 // by value: offset in the frame; -1: none
+	size   int32
+}
+
+// alias reports a value that is part of another one: no code is needed for it.
+func (m *module) alias(in *inst) (from operand, off int, ok bool) {
+	if in.res < 0 || len(in.args) == 0 {
+		return
+	}
+	a := in.args[0]
+	switch in.op {
+	case "bitcast", "freeze", "ptrtoint", "inttoptr":
+		return a, 0, true
+	case "trunc":
+		return a, 0, !in.t.vector && (in.t.bits == 8 || in.t.bits == 16 || in.t.bits == 32 || in.t.bits == 64)
+	case "extractvalue":
+		return a, m.field(a.t, in.list[0]), true
+	case "extractelement":
+		if i := in.args[1]; i.isConst() && a.t.bits != 1 {
+			return a, int(m.numberOf(i)) * a.t.elem(), true
+		}
+	case "shufflevector":
+		return m.slice(in)
+	case "call":
+		return a, 0, isCopy(in.sub)
+	}
+	return operand{}, 0, false
+}
+
+// slice reports a shuffle whose lanes are consecutive ones of one operand.
+func (m *module) slice(in *inst) (from operand, off int, ok bool) {
+	if in.t.bits == 1 {
+		return
+	}
+	n := int(in.args[0].t.lanes)
+	start, found := 0, false
+	for i, l := range in.list {
+		if l < 0 {
+			continue
+		}
+		if !found {
+			start, found = l-i, true
+		}
+		if l-i != start {
+			return operand{}, 0, false
+		}
+	}
+	from = in.args[0]
+	if start >= n {
+		from, start = in.args[1], start-n
+	}
+	if !found || start < 0 || start+len(in.list) > n {
+		return operand{}, 0, false
+	}
+	return from, start * in.t.elem(), true
+}
+
+// newFrame finds aliases and gives every other value a slot that it has to itself while it is live.
+func (m *module) newFrame(f *function) *frame {
+	fr := &frame{places: make([]place, len(f.types)), slots: make([]int32, len(f.types))}
+	for i := range fr.places {
+		fr.places[i] = place{base: int32(i)}
+		fr.slots[i] = -1
+	}
+	for _, b := range f.order {
+		for _, in := range f.blocks[b].insts {
+			if from, off, ok := m.alias(in); ok {
+				fr.places[in.res] = place{base: from.val, con: from.con, off: int32(off)}
+			}
+		}
+	}
+	for i := range fr.places {
+		fr.places[i] = fr.resolve(fr.places[i])
+	}
+	fr.assign(m, f, fr.intervals(f))
+	return fr
+}
+
+// resolve follows a chain of aliases.
+func (fr *frame) resolve(p place) place {
+	for p.base >= 0 && fr.places[p.base].base != p.base {
+		q := fr.places[p.base]
+		q.off += p.off
+		p = q
+	}
+	return p
+}
+
+// intervals are the live ranges of the bases.
+func (fr *frame) intervals(f *function) []interval {
+	live := make([]interval, len(f.types))
+	for i := range live {
+		live[i] = interval{-1, -1, -1}
+	}
+	touch := func(v, at int32) {
+		l := &live[v]
+		if l.from < 0 || at < l.from {
+			l.from = at
+		}
+		l.to = max(l.to, at)
+	}
+	for _, p := range f.params {
+		touch(p, 0)
+		live[p].defined = 0
+	}
+	first, last := make([]int32, len(f.blocks)), make([]int32, len(f.blocks))
+	at := int32(1)
+	for _, b := range f.order {
+		first[b] = at
+		at += int32(len(f.blocks[b].insts)) + 1
+		last[b] = at - 1
+	}
+	use := func(o operand, at int32) {
+		if o.isConst() {
+			return
+		}
+		if p := fr.places[o.val]; p.base >= 0 {
+			touch(p.base, at)
+		}
+	}
+	for _, b := range f.order {
+		for i, in := range f.blocks[b].insts {
+			pos := first[b] + int32(i)
+			if in.op == "phi" {
+				touch(in.res, first[b])
+				live[in.res].defined = first[b]
+				for k, a := range in.args {
+					end := last[in.labels[k]]
+					touch(in.res, end)
+					use(a, end)
+				}
+				continue
+			}
+			for _, a := range in.args {
+				use(a, pos)
+			}
+			if in.res >= 0 && fr.places[in.res].base == in.res {
+				touch(in.res, pos)
+				live[in.res].defined = pos
+			}
+		}
+	}
+	fr.backEdges(f, live, first, last)
+	return live
+}
+
+// backEdges keeps what is live where a jump goes back alive until that jump.
+func (fr *frame) backEdges(f *function, live []interval, first, last []int32) {
+	type edge struct{ head, tail int32 }
+	var back []edge
+	for _, b := range f.order {
+		insts := f.blocks[b].insts
+		if len(insts) == 0 {
+			continue
+		}
+		if t := insts[len(insts)-1]; t.op == "br" || t.op == "switch" {
+			for _, l := range t.labels {
+				if first[l] <= first[b] {
+					back = append(back, edge{first[l], last[b]})
+				}
+			}
+		}
+	}
+	if len(back) == 0 {
+		return
+	}
+	slices.SortFunc(back, func(a, b edge) int { return int(a.tail - b.tail) })
+	end := last[f.order[len(f.order)-1]]
+	for i := range live {
+		l := &live[i]
+		if l.from >= 0 && l.from < l.defined { // used by code that stands before it
+			l.from, l.to = 0, end
+			continue
+		}
+		for changed := true; changed; {
+			changed = false
+			for _, e := range back {
+				if l.from < e.head && l.to >= e.head && l.to < e.tail {
+					l.to, changed = e.tail, true
+				}
+			}
+		}
+	}
+}
+
+// taken is a slot in use until an instruction.
+type taken struct {
+	to, slot int32
+	class    int
+}
+
+// ends is a heap of slots in use by the end of their intervals.
+type ends []taken
+
+func (e ends) Len() int           { return len(e) }
+func (e ends) Less(i, j int) bool { return e[i].to < e[j].to }
+func (e ends) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *ends) Push(x any)        { *e = append(*e, x.(taken)) }
+func (e *ends) Pop() any {
+	x := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return x
+}
+
+// assign gives slots in the order of the intervals' starts; a slot is free again behind its interval.
+func (fr *frame) assign(m *module, f *function, live []interval) {
+	var order []int32
+	for i, l := range live {
+		if l.from >= 0 {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return int(live[a].from - live[b].from) })
+	free := map[int][]int32{}
+	var used ends
+	for _, v := range order {
+		for len(used) > 0 && used[0].to < live[v].from {
+			e := heap.Pop(&used).(taken)
+			free[e.class] = append(free[e.class], e.slot)
+		}
+		class := m.size(f.types[v])
+		if class = (class + 63) &^ 63; m.size(f.types[v]) <= 8 {
+			class = 8
+		}
+		var slot int32
+		if list := free[class]; len(list) > 0 {
+			slot = list[len(list)-1]
+			free[class] = list[:len(list)-1]
+		} else {
+			slot = fr.take(class)
+		}
+		fr.slots[v] = slot
+		heap.Push(&used, taken{live[v].to, slot, class})
+	}
+}
+
+// take is fresh room in the frame.
+func (fr *frame) take(bytes int) int32 {
+	if bytes >= 64 {
+		fr.size = (fr.size + 63) &^ 63
+	}
+	at := fr.size
+	fr.size += int32(bytes)
+	if fr.size > maxFrame {
+		fail("a frame of %d bytes", fr.size)
+	}
+	return at
+}
