@@ -25,9 +25,13 @@ type runStats struct {
 	Processes uint64  `json:"processes"` // that used the cpu backend
 	Compiled  uint64  `json:"compiled"`
 	CompileMs float64 `json:"compile_ms"`
-	CacheHits uint64  `json:"cache_hits"`
+	// Compiled while launches ran on baseline code.
+	Background   uint64  `json:"background"`
+	BackgroundMs float64 `json:"background_ms"`
+	CacheHits    uint64  `json:"cache_hits"`
 	// Kernels that ran on the interpreter, and why.
 	Interpreted         []kernelNote `json:"interpreted"`
+	Kept                []kernelNote `json:"kept"` // on baseline code, and why
 	Launches            uint64       `json:"launches"`
 	InterpretedLaunches uint64       `json:"interpreted_launches"`
 	KernelMs            float64      `json:"kernel_ms"` // of all threads together
@@ -42,8 +46,30 @@ type runStats struct {
 type kernelTime struct {
 	Name     string  `json:"name"`
 	Block    string  `json:"block"` // the shape of blocks that this variant is for; 0x0x0: any
+	Tier     string  `json:"tier"`
 	Launches uint64  `json:"launches"`
 	Ms       float64 `json:"ms"` // of all threads together
+
+	CompileMs float64   `json:"compile_ms"` // 0 from the cache
+	TookOver  *takeOver `json:"took_over,omitempty"`
+}
+
+// takeOver is when optimised code took the place of baseline code.
+type takeOver struct {
+	Launches uint64  `json:"launches"` // so many had begun
+	Ms       float64 `json:"ms"`       // so long after the baseline code was there
+}
+
+// String is for the line of the kernel.
+func (t *kernelTime) String() string {
+	s := fmt.Sprintf("%9.1f ms %8d × %s (%s, %s", t.Ms, t.Launches, t.Name, t.Block, t.Tier)
+	if t.CompileMs > 0 {
+		s += fmt.Sprintf(", compiled in %.1f ms", t.CompileMs)
+	}
+	if o := t.TookOver; o != nil {
+		s += fmt.Sprintf(", took over after %d launches, %.1f ms", o.Launches, o.Ms)
+	}
+	return s + ")"
 }
 
 type kernelNote struct {
@@ -110,9 +136,10 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 	n := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
 	s := &runStats{
 		Seconds: took.Seconds(), Processes: n(cpu.ReportProcesses), Compiled: n(cpu.ReportCompiled), CompileMs: float64(n(cpu.ReportCompileNs)) / 1e6,
+		Background: n(cpu.ReportBehind), BackgroundMs: float64(n(cpu.ReportBehindNs)) / 1e6,
 		CacheHits: n(cpu.ReportCached), Launches: n(cpu.ReportLaunches), InterpretedLaunches: n(cpu.ReportInterpreted), KernelMs: float64(n(cpu.ReportKernelNs)) / 1e6,
 		Copies: n(cpu.ReportCopies), CopyBytes: n(cpu.ReportCopyBytes), Fills: n(cpu.ReportFills), FillBytes: n(cpu.ReportFillBytes),
-		Interpreted: []kernelNote{}, Kernels: []kernelNote{}, Times: []kernelTime{},
+		Interpreted: []kernelNote{}, Kept: []kernelNote{}, Kernels: []kernelNote{}, Times: []kernelTime{},
 	}
 	text := b[cpu.ReportLines:]
 	text = text[:min(n(cpu.ReportText), uint64(len(text)))]
@@ -125,22 +152,41 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 		switch parts[0] {
 		case "interpreted":
 			s.Interpreted = append(s.Interpreted, note)
+		case "kept":
+			s.Kept = append(s.Kept, note)
 		case "compiled":
 			s.Kernels = append(s.Kernels, note)
 		case "ran":
 			var slot int
-			var block string
-			if _, err := fmt.Sscan(note.Note, &slot, &block); err != nil || slot < 0 || slot >= cpu.ReportSlots {
+			k := kernelTime{Name: note.Name}
+			if _, err := fmt.Sscan(note.Note, &slot, &k.Block, &k.Tier, &k.CompileMs); err != nil || slot < 0 || slot >= cpu.ReportSlots {
 				continue
 			}
 			at := cpu.ReportCounters + 2*slot
-			if n(at) > 0 {
-				s.Times = append(s.Times, kernelTime{note.Name, block, n(at + 1), float64(n(at)) / 1e6})
-			}
+			k.Launches, k.Ms = n(at+1), float64(n(at))/1e6
+			s.Times = append(s.Times, k)
+		case "replaced":
+			s.tookOver(note)
 		}
 	}
+	s.Times = slices.DeleteFunc(s.Times, func(k kernelTime) bool { return k.Ms == 0 })
 	slices.SortStableFunc(s.Times, func(x, y kernelTime) int { return cmp.Compare(y.Ms, x.Ms) })
 	return s, nil
+}
+
+// tookOver notes a take-over at the optimised code, which is in the list before it.
+func (s *runStats) tookOver(note kernelNote) {
+	var block string
+	var over takeOver
+	if _, err := fmt.Sscan(note.Note, &block, &over.Launches, &over.Ms); err != nil {
+		return
+	}
+	for i := range slices.Backward(s.Times) {
+		if k := &s.Times[i]; k.Name == note.Name && k.Block == block && k.Tier == "optimised" {
+			k.TookOver = &over
+			return
+		}
+	}
 }
 
 func (s *runStats) write(path string) error {
@@ -160,9 +206,16 @@ func (s *runStats) print(w io.Writer) {
 		fmt.Fprintln(w, "  the program did not use the cpu backend")
 		return
 	}
-	fmt.Fprintf(w, "  kernels   %d compiled (%.0f ms), %d from the cache, %d interpreted\n", s.Compiled, s.CompileMs, s.CacheHits, len(s.Interpreted))
+	fmt.Fprintf(w, "  kernels   %d compiled (%.0f ms), %d from the cache, %d interpreted", s.Compiled, s.CompileMs, s.CacheHits, len(s.Interpreted))
+	if s.Background > 0 {
+		fmt.Fprintf(w, "; %d in the background (%.0f ms)", s.Background, s.BackgroundMs)
+	}
+	fmt.Fprintln(w)
 	for _, k := range s.Interpreted {
 		fmt.Fprintf(w, "            interpreted: %s: %s\n", k.Name, k.Note)
+	}
+	for _, k := range s.Kept {
+		fmt.Fprintf(w, "            stays baseline: %s: %s\n", k.Name, k.Note)
 	}
 	fmt.Fprintf(w, "  launches  %d, %.1f ms in kernels (all threads); %d interpreted\n", s.Launches, s.KernelMs, s.InterpretedLaunches)
 	for i, k := range s.Times {
@@ -170,7 +223,7 @@ func (s *runStats) print(w io.Writer) {
 			fmt.Fprintf(w, "            … and %d more kernels; --stats=file.json has all\n", len(s.Times)-i)
 			break
 		}
-		fmt.Fprintf(w, "            %9.1f ms %8d × %s (%s)\n", k.Ms, k.Launches, k.Name, k.Block)
+		fmt.Fprintf(w, "            %s\n", &k)
 	}
 	fmt.Fprintf(w, "  copies    %d, %s; fills %d, %s\n", s.Copies, size(int64(s.CopyBytes)), s.Fills, size(int64(s.FillBytes)))
 }

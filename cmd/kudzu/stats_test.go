@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +17,13 @@ import (
 func TestStats(t *testing.T) {
 	b := make([]byte, cpu.ReportSize)
 	put := func(i int, n uint64) { binary.LittleEndian.PutUint64(b[8*i:], n) }
-	text := "compiled\tk1\t12.0 ms for blocks of 32x1x1\ninterpreted\tk2\ttex at line 7\nnonsense\nran\tk3\t1 64x1x1\nran\tk4\t0 0x0x0\nran\tk5\t-9 x\nran\tk6\t7 1x1x1\n"
+	text := "compiled\tk1\t12.0 ms for blocks of 32x1x1\ninterpreted\tk2\ttex at line 7\nnonsense\nran\tk3\t0 64x1x1 baseline 1.5\nran\tk3\t1 64x1x1 optimised 20.0\nreplaced\tk3\t64x1x1 3 25.5\nran\tk5\t-9 x\nran\tk6\t7 1x1x1 optimised 1\nkept\tk7\tno libLLVM\n"
 	copy(b[cpu.ReportLines:], text)
 	put(cpu.ReportText, uint64(len(text)))
 	put(cpu.ReportProcesses, 1)
 	put(cpu.ReportCompiled, 1)
+	put(cpu.ReportBehind, 1)
+	put(cpu.ReportBehindNs, 20_000_000)
 	put(cpu.ReportLaunches, 5)
 	put(cpu.ReportKernelNs, 2_500_000)
 	put(cpu.ReportCopies, 3)
@@ -37,12 +39,17 @@ func TestStats(t *testing.T) {
 	if len(s.Interpreted) != 1 || s.Interpreted[0] != (kernelNote{"k2", "tex at line 7"}) || len(s.Kernels) != 1 || s.Launches != 5 || s.KernelMs != 2.5 {
 		t.Errorf("read %+v", s)
 	}
-	if want := []kernelTime{{"k3", "64x1x1", 4, 2}, {"k4", "0x0x0", 1, 0.5}}; !slices.Equal(s.Times, want) {
+	want := []kernelTime{
+		{Name: "k3", Block: "64x1x1", Tier: "optimised", Launches: 4, Ms: 2, CompileMs: 20, TookOver: &takeOver{3, 25.5}},
+		{Name: "k3", Block: "64x1x1", Tier: "baseline", Launches: 1, Ms: 0.5, CompileMs: 1.5},
+	}
+	if !reflect.DeepEqual(s.Times, want) {
 		t.Errorf("times %+v, want %+v", s.Times, want)
 	}
 	var out strings.Builder
 	s.print(&out)
-	for _, want := range []string{"1 compiled", "interpreted: k2: tex at line 7", "launches  5, 2.5 ms", "2.0 ms        4 × k3 (64x1x1)", "copies    3, 2.0 KB"} {
+	for _, want := range []string{"1 compiled", "interpreted: k2: tex at line 7", "launches  5, 2.5 ms", "2.0 ms        4 × k3 (64x1x1, optimised, compiled in 20.0 ms, took over after 3 launches, 25.5 ms)",
+		"0.5 ms        1 × k3 (64x1x1, baseline, compiled in 1.5 ms)", "1 in the background (20 ms)", "stays baseline: k7: no libLLVM", "copies    3, 2.0 KB"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}

@@ -26,6 +26,9 @@ type Request struct {
 	Emit    []string // also give these texts: "ptx", "ir", "ll", "opt", "asm"
 	Dump    string   // also give the IR after this pass, as Emitted["dump"]
 
+	// Background: nobody waits for the code.
+	Background bool
+
 	FactsOnly bool // the answer is no image but what EncodeFacts writes; Client.Facts sets it
 }
 
@@ -303,7 +306,7 @@ func (c *Client) shared(key cache.Key, req *Request, accept func(*Result) error)
 
 // run compiles and stores.
 func (c *Client) run(key cache.Key, req *Request, accept func(*Result) error) (*Result, error) {
-	if c.cfg.Busy != nil {
+	if c.cfg.Busy != nil && !req.Background {
 		defer c.cfg.Busy(req.Kernel)()
 	}
 	r, err := c.ask(req)

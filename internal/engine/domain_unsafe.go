@@ -198,6 +198,9 @@ func NewWords(values []uint64) *Words {
 	return w
 }
 
+// Pointer is the first of them, until Free.
+func (w *Words) Pointer() unsafe.Pointer { return unsafe.Pointer(w.p) }
+
 func (w *Words) addr() uintptr { return uintptr(unsafe.Pointer(w.p)) }
 
 // Free gives the array back.

@@ -77,6 +77,7 @@ type (
 	Fallback          struct{}
 	CPUAhead          struct{}
 	CPUKernel         struct{}
+	CPUPromoter       struct{}
 	CPUVariants       struct{}
 	CPUDebug          struct{}
 	InterpHost        struct{}
@@ -184,6 +185,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[Fallback](), Where: "devices", Guards: "devices that the interpreter stands in for"},
 		{Lock: reflect.TypeFor[CPUAhead](), Where: "backend/cpu: Kernel.aheadMu", Guards: "compilations in the background"},
 		{Lock: reflect.TypeFor[CPUKernel](), Where: "backend/cpu: Kernel.mu", Guards: "the list of variants, while it changes"},
+		{Lock: reflect.TypeFor[CPUPromoter](), Where: "backend/cpu: promoter.mu", Guards: "baseline variants that wait for their optimised code"},
 		{Lock: reflect.TypeFor[CPUVariants](), Where: "backend/cpu: registry.mu", Guards: "variants by number, for faults"},
 		{Lock: reflect.TypeFor[CPUDebug](), Where: "backend/cpu", Guards: "the file of names for perf"},
 		{Lock: reflect.TypeFor[InterpHost](), Where: "backend/interp", Guards: "host memory that kernels see"},

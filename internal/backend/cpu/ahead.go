@@ -67,9 +67,11 @@ func (k *Kernel) missing(block [3]uint32) (*found, bool) {
 	if err != nil {
 		return nil, false
 	}
-	if r, ok := c.Cached(k.request(at.text, block, false)); ok {
-		at.block, at.image = block, r
-		return at, false
+	for _, tier := range k.p.dev.b.policy.tiers() {
+		if r, ok := c.Cached(k.request(at.text, shape{block: block}, tier)); ok {
+			at.shape, at.tier, at.image = shape{block: block}, tier, r
+			return at, false
+		}
 	}
 	_, err = k.facts()
 	return at, err == nil

@@ -58,9 +58,10 @@ type Config struct {
 type Backend struct {
 	cfg      Config
 	stats    stats
-	report   *report       // nil: nobody asked
-	exactNaN bool          // see compile.Options
-	tier     compile.Tier  // of kernels, where it can make them
+	report   *report // nil: nobody asked
+	exactNaN bool    // see compile.Options
+	policy   policy  // which tiers kernels go through
+	promoter promoter
 	debug    *debug        // nil: nobody asked
 	aheads   chan struct{} // a token for each compilation in the background
 	turns    chan struct{} // and for each of those that the compiler has
@@ -84,9 +85,7 @@ func New(cfg Config) *Backend {
 		cfg.Env = config.Get
 	}
 	b := &Backend{cfg: cfg, exactNaN: cfg.Env(config.NaN) == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
-	if cfg.Env(config.Tier) == compile.Baseline.String() {
-		b.tier = compile.Baseline
-	}
+	b.policy, b.promoter.turns = policyOf(cfg.Env(config.Tier)), turns()
 	return b
 }
 

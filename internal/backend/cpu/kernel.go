@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -46,13 +45,16 @@ type Kernel struct {
 	noClusters  bool // they make no difference
 	inClusters  map[[3]uint32]*variant
 	allClusters []*variant // to free
+
+	superseded []*variant // whose place another has taken: to free; guarded by mu
 }
 
 // variant is code for one block shape, or for any.
 type variant struct {
 	kernel *Kernel
-	block  [3]uint32 // zero: any
-	id     uint64
+	shape
+	tier compile.Tier
+	id   uint64
 
 	// Compiled.
 	image       *image.Image
@@ -61,11 +63,12 @@ type variant struct {
 	vars        *engine.Words
 	params      uint32
 	cooperative bool
-	clustered   bool               // for launches in clusters
 	launches    bool               // it may launch others
 	slice       func(line int) int // line of the kernel's slice to line of the module
 	stack       uint32             // it serves device limits up to this
 	hide        func()             // takes back what debug showed; may be nil
+	meter       meter
+	promotion   *promotion // what makes the code that takes its place; nil: nothing
 
 	// On the fallback: run is set, and everything above is not.
 	run  Runner
@@ -150,7 +153,7 @@ func (k *Kernel) prepared(block [3]uint32) (*variant, error) {
 
 // make compiles, or goes to the fallback.
 func (k *Kernel) make(block [3]uint32, at *found) (*variant, error) {
-	v, err := k.compile(block, false, at)
+	v, err := k.compile(shape{block: block}, at)
 	if err == nil {
 		return v, nil
 	}
@@ -196,126 +199,11 @@ func (k *Kernel) fallBack(why error, say func()) (*variant, error) {
 	return &variant{kernel: k, run: r, fall: fk}, nil
 }
 
-var errNoCompiler = &compile.NoCompiler{Why: "none is configured"}
-
-func (k *Kernel) compile(block [3]uint32, clusters bool, at *found) (*variant, error) {
-	b := k.p.dev.b
-	if b.cfg.Compiler == nil {
-		return nil, errNoCompiler
-	}
-	var err error
-	if at == nil {
-		if at, err = k.slice(); err != nil {
-			return nil, err
-		}
-	}
-	text, line := at.text, at.line
-	req := k.request(text, block, clusters)
-	if k.stacked.Load() {
-		req.Options.Stack = k.p.dev.stack.Load()
-	}
-	res := at.image
-	if res == nil || at.block != block || req.Options.Stack != 0 || clusters {
-		res, err = b.cfg.Compiler.Compile(req)
-		if err != nil && req.Options.Tier == compile.Baseline {
-			logx.Once("baseline "+k.decl.Name, "kernel %s has no baseline code: %v", k.decl.Name, err)
-			req.Options.Tier = compile.Optimised
-			res, err = b.cfg.Compiler.Compile(req)
-		}
-		if err != nil {
-			return nil, k.compileError(err, line)
-		}
-	}
-	if res.FromCache {
-		b.stats.cached.Add(1)
-		b.report.add(ReportCached, 1)
-		logx.Debugf("cache hit %s", k.decl.Name)
-	} else {
-		b.stats.compiled.Add(1)
-		b.report.add(ReportCompiled, 1)
-		b.report.add(ReportCompileNs, uint64(res.Nanos))
-		b.report.line("compiled\t%s\t%.1f ms for blocks of %dx%dx%d, %d KB of PTX%s", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2], len(text)>>10, stages(res))
-		logx.Debugf("compile %s %.1f ms (%d,%d,%d)%s", k.decl.Name, float64(res.Nanos)/1e6, block[0], block[1], block[2], stages(res))
-	}
-	im := res.Parsed
-	if im == nil {
-		if im, err = image.Parse(res.Image); err != nil {
-			return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
-		}
-	}
-	stack := max(req.Options.Stack, usualStack)
-	if im.Meta.LocalThread < usualStack { // there is none: any limit will do
-		stack = maxStack
-	} else if !k.stacked.Load() && k.p.dev.stack.Load() > usualStack {
-		k.stacked.Store(true)
-		return k.compile(block, clusters, &found{text: text, line: line})
-	}
-	k.stacked.Store(im.Meta.LocalThread >= usualStack)
-	v, err := k.place(im, block, stack, line)
-	if v != nil {
-		v.clustered = clusters
-	}
-	return v, err
-}
-
-// slice cuts the kernel's text out of the module.
-func (k *Kernel) slice() (*found, error) {
-	text, line, err := k.p.m.Slice(k.decl.Name)
-	if line == nil {
-		line = func(n int) int { return n }
-	}
-	return &found{text: text, line: line}, err
-}
-
-// request asks for the kernel with the compiler's own choice of stack.
-func (k *Kernel) request(text string, block [3]uint32, clusters bool) *compile.Request {
-	req := &compile.Request{PTX: text, Kernel: k.decl.Name, Block: block, Options: options(k.p.m.Options)}
-	req.Options.Tier = k.p.dev.b.tier
-	req.Options.ExactNaN, req.Options.Clusters, req.Options.Bounds = k.p.dev.b.exactNaN, clusters, k.p.dev.e.Narrow()
-	return req
-}
-
-// A thread's stack for calls whose depth the compiler does not know: what it gives by itself, and the most.
-const usualStack, maxStack = 64 << 10, 512 << 10
-
-// stages says where the time went.
-func stages(r *compile.Result) string {
-	var s strings.Builder
-	for _, st := range r.Stages {
-		fmt.Fprintf(&s, ", %s %.1f", st.Name, float64(st.Nanos)/1e6)
-	}
-	return s.String()
-}
-
-// compileError gives lines of the module, not of the slice.
-func (k *Kernel) compileError(err error, line func(int) int) error {
-	var cannot *compile.Unsupported
-	if errors.As(err, &cannot) && cannot.Line > 0 {
-		return &compile.Unsupported{What: cannot.What, Line: line(cannot.Line)}
-	}
-	var crash *compile.Crash
-	if errors.As(err, &crash) { // names the kernel itself
-		return err
-	}
-	return fmt.Errorf("kernel %s: %w", k.decl.Name, err)
-}
-
-func options(o backend.Options) compile.Options {
-	var c compile.Options
-	switch {
-	case o.FastCompile, o.OptLevel == 0, o.OptLevel == 1:
-		c.Level = 1
-	case o.OptLevel == 2, o.OptLevel == 3:
-		c.Level = o.OptLevel
-	}
-	return c
-}
-
 // place maps an image and binds its variables.
-func (k *Kernel) place(im *image.Image, block [3]uint32, stack uint32, line func(int) int) (*variant, error) {
+func (k *Kernel) place(im *image.Image, at *found, s shape, tier compile.Tier) (*variant, error) {
 	meta := &im.Meta
-	if meta.Block != block && meta.Block != ([3]uint32{}) {
-		return nil, fmt.Errorf("BUG: kernel %s: code for block %v, asked for %v", k.decl.Name, meta.Block, block)
+	if meta.Block != s.block && meta.Block != ([3]uint32{}) {
+		return nil, fmt.Errorf("BUG: kernel %s: code for block %v, asked for %v", k.decl.Name, meta.Block, s.block)
 	}
 	var addrs []uint64
 	for _, name := range meta.Vars {
@@ -330,12 +218,13 @@ func (k *Kernel) place(im *image.Image, block [3]uint32, stack uint32, line func
 		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, err)
 	}
 	v := &variant{
-		kernel: k, block: block, image: im, mapping: m, vars: engine.NewWords(addrs), params: meta.ParamBytes,
-		cooperative: meta.Cooperative, launches: meta.Launches, slice: line, stack: stack,
+		kernel: k, shape: s, tier: tier, image: im, mapping: m, vars: engine.NewWords(addrs), params: meta.ParamBytes,
+		cooperative: meta.Cooperative, launches: meta.Launches, slice: at.line,
 	}
 	variants.add(v)
+	v.meter = newMeter(k.p.dev.b.report, tier == compile.Baseline)
 	v.code, err = engine.NewKernel(&engine.KernelConfig{
-		Entry: m.Entry(), Image: m.Base(), ImageSize: uintptr(im.Text), Cookie: v.id, Times: k.p.dev.b.report.times(k.decl.Name, block),
+		Entry: m.Entry(), Image: m.Base(), ImageSize: uintptr(im.Text), Cookie: v.id, Times: v.meter.address(),
 		SharedStatic: meta.SharedStatic, SharedAlign: meta.SharedAlign, FrameWarp: meta.FrameWarp, FrameBlock: meta.FrameBlock,
 		LocalThread: meta.LocalThread, FTZ: meta.FTZ, Spins: meta.Spins, Resumable: meta.Resumable,
 	})
@@ -358,6 +247,7 @@ func (v *variant) free() {
 	if v.vars != nil {
 		v.vars.Free()
 	}
+	v.meter.free()
 	if v.mapping != nil {
 		_ = v.mapping.Unmap() // a mapping that cannot go stays; nothing points there
 	}

@@ -101,7 +101,7 @@ func (v *variant) launch(l *backend.Launch, el *engine.Launch) error {
 		return fmt.Errorf("kernel %s: %d bytes of parameters, it has %d", v.kernel.decl.Name, len(l.Params), v.params)
 	}
 	el.Grid, el.Block, el.Cluster, el.DynamicShared = l.Grid, l.Block, l.Cluster, l.DynamicShared
-	el.Cooperative, el.Clustered, el.Vars, el.Params = l.Cooperative || v.cooperative, v.clustered, v.vars, l.Params
+	el.Cooperative, el.Clustered, el.Vars, el.Params = l.Cooperative || v.cooperative, v.clusters, v.vars, l.Params
 	return nil
 }
 

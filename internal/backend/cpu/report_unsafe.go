@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"kudzu/internal/config"
@@ -23,6 +24,8 @@ import (
 const (
 	ReportCompiled    = iota // kernel variants compiled
 	ReportCompileNs          // time waited for them
+	ReportBehind             // kernel variants compiled in the background, for which no launch waited
+	ReportBehindNs           // their time
 	ReportCached             // kernel variants found in the cache
 	ReportFallbacks          // kernels that are interpreted
 	ReportLaunches           // launches of compiled kernels
@@ -86,17 +89,52 @@ func (r *report) add(i int, n uint64) {
 	}
 }
 
-// times is where the engine adds up a kernel's time; 0: nobody asked, or too many kernels ran.
-func (r *report) times(name string, block [3]uint32) uintptr {
+// place is where the engine adds up a kernel's time; nil: nobody asked, or too many kernels ran.
+func (r *report) place() (slot uint64, at *[2]atomic.Uint64) {
 	if r == nil {
-		return 0
+		return 0, nil
 	}
 	n := r.counters[ReportKernels].Add(1) - 1
 	if n >= ReportSlots {
-		return 0
+		return 0, nil
 	}
-	r.line("ran\t%s\t%d %dx%dx%d", name, n, block[0], block[1], block[2])
-	return uintptr(unsafe.Pointer(&r.kernels[n])) // the mapping stays for good
+	return n, &r.kernels[n] // the mapping stays for good
+}
+
+// ran says whose time is at a variant's place.
+func (r *report) ran(v *variant, compiled time.Duration) {
+	if r != nil && v.meter.own == nil && v.meter.at != nil {
+		r.line("ran\t%s\t%d %s %s %.1f", v.kernel.decl.Name, v.meter.slot, v.shape, v.tier, float64(compiled.Microseconds())/1e3)
+	}
+}
+
+// meter is where the engine adds up a variant's time, nanoseconds of all threads and launches; nil: nowhere.
+type meter struct {
+	at   *[2]atomic.Uint64
+	slot uint64        // of the report
+	own  *engine.Words // its memory, if no report has it
+}
+
+// newMeter takes a place in a report, or memory of its own if there has to be one.
+func newMeter(r *report, needed bool) meter {
+	if slot, at := r.place(); at != nil || !needed {
+		return meter{at: at, slot: slot}
+	}
+	w := engine.NewWords([]uint64{0, 0})
+	return meter{at: (*[2]atomic.Uint64)(w.Pointer()), own: w}
+}
+
+// address is for the engine.
+func (m meter) address() uintptr { return uintptr(unsafe.Pointer(m.at)) }
+
+// nanos is the time so far, launches how many there were.
+func (m meter) nanos() uint64    { return m.at[0].Load() }
+func (m meter) launches() uint64 { return m.at[1].Load() }
+
+func (m meter) free() {
+	if m.own != nil {
+		m.own.Free()
+	}
 }
 
 // line notes something about a kernel; what does not fit is left out.

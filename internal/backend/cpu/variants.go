@@ -18,6 +18,9 @@ type shape struct {
 	clusters bool
 }
 
+// String is the block's.
+func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.block[0], s.block[1], s.block[2]) }
+
 // making is a variant that a thread makes. Others that want it wait.
 type making struct {
 	done chan struct{}
@@ -28,11 +31,13 @@ type making struct {
 // variant finds or makes the variant for a shape.
 func (k *Kernel) variant(block [3]uint32) (*variant, error) { return k.variantFrom(block, nil) }
 
-// found is a kernel's text, and its image where the cache has one; nil where nobody has looked.
+// found is a kernel's text, and the image of one shape and tier where the cache has one; nil where nobody has looked.
 type found struct {
-	text  string
-	line  func(int) int
-	block [3]uint32
+	text       string
+	line       func(int) int
+	background bool // nobody waits for its code
+	shape
+	tier  compile.Tier
 	image *compile.Result
 }
 
@@ -60,6 +65,7 @@ func (k *Kernel) variantFrom(block [3]uint32, at *found) (*variant, error) {
 		}
 		if err == nil {
 			k.add(v)
+			v.promote()
 		}
 	})
 }
@@ -148,6 +154,7 @@ func (k *Kernel) clustered(l *backend.Launch) (*variant, error) {
 		}
 		k.inClusters[l.Block] = v
 		k.allClusters = append(k.allClusters, v)
+		v.promote()
 	})
 }
 
@@ -160,7 +167,7 @@ func (k *Kernel) makeClustered(block [3]uint32) (*variant, error) {
 	if !strings.Contains(text, "cluster") && !strings.Contains(text, "mapa") {
 		return nil, nil
 	}
-	v, err := k.compile(block, true, nil)
+	v, err := k.compile(shape{block, true}, nil)
 	var broken *compile.Failed
 	var cannot *compile.Unsupported
 	var none *compile.NoCompiler
@@ -186,10 +193,10 @@ func (k *Kernel) retire() []*variant {
 			break
 		}
 	}
-	all := k.allClusters
+	all := append(k.allClusters, k.superseded...)
 	if list := k.list.Swap(nil); list != nil {
 		all = append(all, *list...)
 	}
-	k.allClusters, k.inClusters = nil, nil
+	k.allClusters, k.inClusters, k.superseded = nil, nil, nil
 	return all
 }
