@@ -23,7 +23,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin", may: "zstd"}, {room: "zstd"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
-	{room: "roster"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
+	{room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
 	{room: "lockrank", why: "the order of locks: every room may import it"},
 	{room: "spec"}, {room: "spec/*", may: "spec/*", why: "generated: an interface names the types of another"},
 	// compiler
@@ -39,13 +39,13 @@ var rules = []rule{
 	{room: "baseline/x86"},
 	{room: "baseline", may: "baseline/x86 image"},
 	{room: "compile", may: "image cache llvm/release logx"},
-	{room: "compile/worker", may: "baseline ptx ptx/check lower analysis pass ir emit/* llvm image compile codeobject devrt"},
+	{room: "compile/worker", may: "quota baseline ptx ptx/check lower analysis pass ir emit/* llvm image compile codeobject devrt"},
 	// leaves
-	{room: "engine", cgo: true},
+	{room: "engine", may: "quota", cgo: true},
 	{room: "dl", may: "spec", cgo: true},
 	// runtime
 	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
-	{room: "backend/cpu", may: "backend engine compile image logx roster"},
+	{room: "backend/cpu", may: "backend engine compile image logx quota roster"},
 	{room: "backend/compare", may: "backend logx"},
 	{room: "backend/cuda", may: "backend compile dl spec/cu"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},

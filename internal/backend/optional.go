@@ -132,6 +132,12 @@ type Sharer interface {
 	Unshare(a Addr, n uint64, fd int) error
 }
 
+// Borrower is a Memory that the machine's other programs have a part in.
+type Borrower interface {
+	// Available is the bytes that it can give before the machine, or what the process may have of it, runs out; 0: as many as are free.
+	Available() uint64
+}
+
 // Starter is a Kernel that can be compiled while the program goes on. Start begins that for a block shape; a launch that comes
 // before the end goes into its queue and waits there. The error is what Prepare would say, as far as the text alone tells.
 type Starter interface {

@@ -58,7 +58,7 @@ var Groups = []Group{
 	{"What runs the kernels", []Setting{
 		{Backend, true, "cpu|interp|cuda|hip", "the executor, or several in order: `hip,cpu`; default: cpu"},
 		{Threads, true, "8", "threads that run kernels; default: one per processor"},
-		{Memory, true, "8G", "device memory that is reported; default: four fifths of the machine's, shared by the devices"},
+		{Memory, true, "8G", "device memory that is reported; default: four fifths of what the process may use"},
 		{Devices, true, "2", "number of CPU or interpreter devices; default: 1"},
 		{Capability, true, "9.0", "reported capability; default: 8.9 ([exceptions](docs/compute-capability.md))"},
 		{DriverVersion, true, "13.0", "what `cuDriverGetVersion` and NVML report; default: 13.4, the newest whose PTX we read"},

@@ -42,7 +42,7 @@ func newFake(n int) *fakeBackend {
 			SharedBlock: 49152, SharedOptin: 232448, SharedSM: 233472, ConstBytes: 65536, Registers: 65536,
 			ThreadsPerSM: 2048, BlocksPerSM: 32, HostPointers: true, HostVisible: true, Peers: true, Cooperative: true,
 		}}
-		d.mem = fakeMemory{limit: 1 << 30, live: map[backend.Addr]uint64{}}
+		d.mem.limit, d.mem.live = 1<<30, map[backend.Addr]uint64{}
 		b.devs = append(b.devs, d)
 	}
 	return b
@@ -61,6 +61,7 @@ type fakeMemory struct {
 	live  map[backend.Addr]uint64
 	used  uint64
 	limit uint64
+	left  atomic.Uint64 // in the machine; 0: enough
 }
 
 func (m *fakeMemory) Alloc(n, align uint64) (backend.Addr, error) {
@@ -90,6 +91,8 @@ func (m *fakeMemory) Free(a backend.Addr) error {
 	unmapHost(uint64(a), n)
 	return nil
 }
+
+func (m *fakeMemory) Available() uint64 { return m.left.Load() }
 
 func (m *fakeMemory) Usage() (free, total uint64) {
 	m.mu.Lock()

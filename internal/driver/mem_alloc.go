@@ -142,7 +142,13 @@ func (t *Thread) MemGetInfo() (free, total uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	free, total = c.dev.dev.Memory().Usage()
+	m := c.dev.dev.Memory()
+	free, total = m.Usage()
+	if b, ok := m.(backend.Borrower); ok { // a program that takes all that is free must not be ended for it
+		if n := b.Available(); n > 0 {
+			free = min(free, n)
+		}
+	}
 	return free, total, nil
 }
 

@@ -318,3 +318,16 @@ type fixedDevice struct {
 }
 
 func (d *fixedDevice) Memory() backend.Memory { return d.mem }
+
+// TestMemGetInfo: no more is free than the machine can still give.
+func TestMemGetInfo(t *testing.T) {
+	th, _, _, dev := withPrimary(t)
+	whole, total, err := th.MemGetInfo()
+	want(t, "info", err, 0)
+	for left, free := range map[uint64]uint64{0: whole, 5 << 20: 5 << 20, 1 << 40: whole} {
+		dev.mem.left.Store(left)
+		if f, n, err := th.MemGetInfo(); f != free || n != total || err != nil {
+			t.Errorf("%d left: %d of %d free (%v), want %d of %d", left, f, n, err, free, total)
+		}
+	}
+}

@@ -33,14 +33,13 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"kudzu/internal/config"
+	"kudzu/internal/quota"
 )
 
 // What the engine answers beside faults.
@@ -97,7 +96,7 @@ var Default = sync.OnceValues(func() (*Engine, error) {
 	return e, e.SetLimit(limit)
 })
 
-// DefaultThreads is KUDZU_THREADS, or the processors that affinity and cgroup allow.
+// DefaultThreads is KUDZU_THREADS, or the processors that affinity and control groups allow.
 func DefaultThreads() (int, error) {
 	if s := config.Get(config.Threads); s != "" {
 		n, err := strconv.Atoi(s)
@@ -107,7 +106,7 @@ func DefaultThreads() (int, error) {
 		return n, nil
 	}
 	n := runtime.NumCPU()
-	if q := cgroupCPUs(); q > 0 && q < n {
+	if q := quota.Own.Processors(); q > 0 && q < n {
 		n = q
 	}
 	return min(n, MaxThreads), nil
@@ -152,31 +151,6 @@ func (e *Engine) SetLimit(d time.Duration) error {
 // Limit is what SetLimit set.
 func (e *Engine) Limit() time.Duration {
 	return time.Duration(C.kz_engine_limited(e.c)) * time.Millisecond
-}
-
-// cgroupCPUs is the processor quota of the cgroup this process sees as its root, rounded up; 0 if there is none.
-func cgroupCPUs() int {
-	if b, err := os.ReadFile("/sys/fs/cgroup/cpu.max"); err == nil { // version 2: "quota period" or "max period"
-		return quota(strings.Fields(string(b)))
-	}
-	q, err1 := os.ReadFile("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
-	p, err2 := os.ReadFile("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
-	if err1 != nil || err2 != nil {
-		return 0
-	}
-	return quota([]string{strings.TrimSpace(string(q)), strings.TrimSpace(string(p))})
-}
-
-func quota(f []string) int {
-	if len(f) != 2 {
-		return 0
-	}
-	q, err1 := strconv.ParseInt(f[0], 10, 64)
-	p, err2 := strconv.ParseInt(f[1], 10, 64)
-	if err1 != nil || err2 != nil || q <= 0 || p <= 0 {
-		return 0
-	}
-	return int((q + p - 1) / p)
 }
 
 // Threads is the number of workers.

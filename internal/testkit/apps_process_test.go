@@ -79,7 +79,7 @@ func TestAppStress(t *testing.T) {
 	for _, backend := range appBackends { // not at the same time: they take every core
 		for _, args := range rows[backend] {
 			t.Run(backend+" "+args, func(t *testing.T) {
-				r := newApp(t, backend, exe, strings.Fields(args)...).run()
+				r := newApp(t, backend, exe, strings.Fields(args)...).set("KUDZU_MEMORY", "8G").run()
 				r.wantOut(t, "ok\n")
 				t.Log(strings.TrimSpace(r.stderr))
 			})

@@ -22,7 +22,7 @@ func TestStress(t *testing.T) {
 	for _, backend := range appBackends {
 		for _, args := range rows[backend] {
 			t.Run(backend+" "+args, func(t *testing.T) {
-				a := newApp(t, backend, exe, strings.Fields(args)...)
+				a := newApp(t, backend, exe, strings.Fields(args)...).set("KUDZU_MEMORY", "8G") // what is free depends on nobody else
 				a.timeout = limit
 				r := a.run()
 				r.wantOut(t, "ok\n")
@@ -48,7 +48,7 @@ func TestLeak(t *testing.T) {
 			if longStress() {
 				n = row.long
 			}
-			a := newApp(t, "cpu", exe, row.what, n)
+			a := newApp(t, "cpu", exe, row.what, n).set("KUDZU_MEMORY", "8G")
 			a.timeout = 3 * time.Minute
 			if longStress() {
 				a.timeout = 2 * time.Hour

@@ -17,6 +17,7 @@ import (
 	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/image"
+	"kudzu/internal/quota"
 )
 
 // A kernel finds the engine's runtime entry points by the image's numbers.
@@ -50,7 +51,8 @@ type Config struct {
 	Compiler Compiler       // nil: every kernel goes to the fallback
 	Fallback Fallback       // nil: a kernel that cannot be compiled cannot be launched
 	Devices  int            // 0: KUDZU_DEVICES, or 1
-	Memory   uint64         // bytes of each device; 0: KUDZU_MEMORY, or a share of 80 % of the machine's
+	Memory   uint64         // bytes of each device; 0: KUDZU_MEMORY, or a share of 80 % of what the process may use
+	System   quota.System   // which is asked for that; the zero value is the machine
 	Env      func(string) string
 }
 
@@ -83,6 +85,9 @@ type Stats struct {
 func New(cfg Config) *Backend {
 	if cfg.Env == nil {
 		cfg.Env = config.Get
+	}
+	if cfg.System == (quota.System{}) {
+		cfg.System = quota.Own
 	}
 	b := &Backend{cfg: cfg, exactNaN: cfg.Env(config.NaN) == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
 	b.policy, b.promoter.turns = policyOf(cfg.Env(config.Tier)), turns()
@@ -195,5 +200,9 @@ func (b *Backend) memory(devices int) (uint64, error) {
 		}
 		return n, nil
 	}
-	return machineMemory() / 5 * 4 / uint64(devices), nil
+	n := b.cfg.System.Memory()
+	if n == 0 {
+		n = 1 << 30
+	}
+	return n / 5 * 4 / uint64(devices), nil
 }

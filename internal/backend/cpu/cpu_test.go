@@ -1,10 +1,13 @@
 package cpu
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/quota"
 )
 
 func TestSettings(t *testing.T) {
@@ -71,5 +74,40 @@ func TestDevices(t *testing.T) {
 	}
 	if _, err := New(Config{Env: env("KUDZU_MEMORY", "lots")}).Open(); err == nil {
 		t.Error("KUDZU_MEMORY=lots")
+	}
+}
+
+// TestQuota: the devices share four fifths of what control groups leave, and no more is available than that.
+func TestQuota(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"proc/meminfo":                       "MemTotal: 16777216 kB\nMemAvailable: 12582912 kB\n",
+		"proc/self/cgroup":                   "0::/outer/inner\n",
+		"proc/self/mountinfo":                "29 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+		"sys/fs/cgroup/outer/memory.max":     "1073741824\n",
+		"sys/fs/cgroup/inner/memory.max":     "max\n",
+		"sys/fs/cgroup/outer/memory.current": "805306368\n",
+	} {
+		f := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := New(Config{System: quota.At(root), Env: env("KUDZU_DEVICES", "2")}).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := all[1].Memory()
+	if n := m.(backend.Borrower).Available(); all[0].Info().Memory != 1<<30/5*4/2 || n != 240<<20 {
+		t.Errorf("%d bytes, %d available", all[0].Info().Memory, n)
+	}
+	if all, err = New(Config{System: quota.At(root), Env: env("KUDZU_MEMORY", "8G")}).Open(); err != nil {
+		t.Fatal(err)
+	}
+	if n := all[0].Memory().(backend.Borrower).Available(); n != 0 {
+		t.Errorf("a device that was given its memory has %d available", n)
 	}
 }

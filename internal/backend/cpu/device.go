@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/image"
 	"kudzu/internal/lockrank"
@@ -139,6 +140,15 @@ func (m memory) Free(a backend.Addr) error {
 
 // Usage is bytes free and total.
 func (m memory) Usage() (free, total uint64) { return m.m.Usage() }
+
+// Available is what the system can still give, less a sixteenth that is the program's own. Where somebody said how much memory the device
+// has, all of that counts.
+func (m memory) Available() uint64 {
+	if b := m.d.b; b.cfg.Memory == 0 && b.cfg.Env(config.Memory) == "" {
+		return b.cfg.System.Available() / 16 * 15
+	}
+	return 0
+}
 
 // Lookup finds the allocation that holds a, for any value of a.
 func (m memory) Lookup(a backend.Addr) (base backend.Addr, size uint64, ok bool) {

@@ -113,22 +113,6 @@ func lastCache() int {
 	return best
 }
 
-// machineMemory is the memory this process may use: the machine's, or its cgroup's.
-func machineMemory() uint64 {
-	total := uint64(1 << 30)
-	if b, err := os.ReadFile("/proc/meminfo"); err == nil {
-		if kb, err := strconv.ParseUint(strings.TrimSuffix(field(string(b), "MemTotal"), " kB"), 10, 64); err == nil {
-			total = kb << 10
-		}
-	}
-	for _, f := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		if n, ok := readInt(f); ok && n > 0 {
-			total = min(total, uint64(n))
-		}
-	}
-	return total
-}
-
 func readInt(file string) (int64, bool) {
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
+	"kudzu/internal/quota"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,17 +77,13 @@ func mainWith(args []string, confined bool, open func(kind string) (compiler, co
 	}
 }
 
-// memoryLimit is the bytes that one worker may allocate: half of the machine, at most 16 GiB, or KUDZU_COMPILER_MEMORY in MiB;
+// memoryLimit is the bytes that one worker may allocate: half of what this process may use, at most 16 GiB, or KUDZU_COMPILER_MEMORY in MiB;
 // 0: not known.
 func memoryLimit() uint64 {
 	if n, err := strconv.ParseUint(config.Get(config.CompilerMemory), 10, 32); err == nil && n > 0 {
 		return n << 20
 	}
-	var info unix.Sysinfo_t
-	if unix.Sysinfo(&info) != nil {
-		return 0
-	}
-	return min(info.Totalram*uint64(info.Unit)/2, 16<<30)
+	return min(quota.Own.Memory()/2, 16<<30)
 }
 
 // limitMemory bounds what this process may allocate. A text made to explode then ends its compilation and not the machine.
