@@ -19,6 +19,7 @@ import (
 // Target is what the machine has.
 type Target struct {
 	AVX512   bool   // the four parts that emit/warp asks for: F, BW, DQ and VL
+	AVX2     bool   // what came with it: x86-64-v3
 	Features string // LLVM's list: "+avx2,+fma"
 }
 
@@ -26,6 +27,7 @@ type Target struct {
 func TargetOf(features string) Target {
 	t := Target{Features: features}
 	t.AVX512 = t.Has("avx512f") && t.Has("avx512bw") && t.Has("avx512dq") && t.Has("avx512vl")
+	t.AVX2 = t.Has("avx2") && t.Has("fma") && t.Has("f16c") && t.Has("lzcnt") && t.Has("bmi") && t.Has("popcnt")
 	return t
 }
 
@@ -66,11 +68,14 @@ func Compile(text, entry string, t Target) (code *Code, err error) {
 			code, err = nil, u
 		}
 	}()
-	if !t.AVX512 {
-		return nil, unsupportedf("a machine without AVX-512")
+	if !t.AVX512 && !t.AVX2 {
+		return nil, unsupportedf("a machine without AVX2")
 	}
 	r := read(text)
 	m := &module{Asm: &x86.Asm{}, reader: r, target: t, places: map[int32]int32{}, entries: map[string]x86.Label{}}
+	if !t.AVX512 {
+		m.Refuse = func() { fail("an instruction of AVX-512 on a machine without it") }
+	}
 	for _, f := range r.funcs {
 		m.entries[f.name] = m.NewLabel()
 	}

@@ -22,6 +22,10 @@ func call(g *gen, in *inst) {
 		g.callC(in)
 		return
 	}
+	if strings.HasPrefix(in.sub, "asm ") {
+		modal(g, in)
+		return
+	}
 	if f := exactNames[in.sub]; f != nil {
 		f(g, in)
 		return

@@ -29,6 +29,10 @@ func icmp(g *gen, in *inst) {
 	if c < 0 {
 		fail("icmp of %d bits", t.bits)
 	}
+	if !g.target.AVX512 {
+		g.compareLanes(in)
+		return
+	}
 	ops := [4]x86.Op{x86.VPCMPB, x86.VPCMPW, x86.VPCMPD, x86.VPCMPQ}
 	if in.sub[0] == 'u' {
 		ops = [4]x86.Op{x86.VPCMPUB, x86.VPCMPUW, x86.VPCMPUD, x86.VPCMPUQ}
@@ -163,11 +167,21 @@ func fcmp(g *gen, in *inst) {
 		g.halfCompare(in, imm)
 		return
 	}
+	if t.vector && !g.target.AVX512 {
+		g.compareFloats(in, op, imm)
+		return
+	}
 	if t.vector {
 		g.compareTo(in, op.Masked(), imm)
 		return
 	}
 	x, y := g.reg(in.args[0], 0, 0), g.rm(in.args[1], 0, 0)
+	if !g.target.AVX512 {
+		r := g.fresh()
+		g.VI(op, 0, r, x, y, imm)
+		g.firstBit(in.res, r)
+		return
+	}
 	g.VI(op.Masked(), 0, 1, x, y, imm)
 	g.putBit(in.res)
 }
@@ -184,6 +198,15 @@ func (g *gen) halfCompare(in *inst, imm int) {
 	a, b := in.args[0], in.args[1]
 	g.halves(int(a.t.lanes), func(lane, n int, l x86.Width) {
 		x, y := g.widened(a, lane, l), g.widened(b, lane, l)
+		if !g.target.AVX512 {
+			g.VI(x86.VCMPPS, l, x, x, x86.R(y), imm)
+			if a.t.vector {
+				g.collect(lanesMask{in.res, lane, n, int(a.t.lanes), false}, 4, l, x)
+			} else {
+				g.firstBit(in.res, x)
+			}
+			return
+		}
 		g.VI(x86.VCMPPS.Masked(), l, 1, x, x86.R(y), imm)
 		if !a.t.vector {
 			g.putBit(in.res)
@@ -242,6 +265,10 @@ func (g *gen) blend(in *inst, c, a, b operand) {
 	col := column(in.t.bits)
 	if col < 0 {
 		fail("select of %d bits", in.t.bits)
+	}
+	if !g.target.AVX512 {
+		g.blendLanes(in, c, a, b)
+		return
 	}
 	lanes := int(in.t.lanes)
 	g.pieces(g.size(in.t), func(off int, l x86.Width, n int) {

@@ -51,6 +51,10 @@ func (g *gen) maskToLanes(in *inst) {
 	if c < 0 {
 		fail("%s of bits to %d bits", in.op, in.t.bits)
 	}
+	if !g.target.AVX512 {
+		g.bitsToLanes(in)
+		return
+	}
 	ops := [4]x86.Op{x86.VPMOVM2B, x86.VPMOVM2W, x86.VPMOVM2D, x86.VPMOVM2Q}
 	size := in.t.elem()
 	var ones x86.RM
@@ -89,6 +93,10 @@ func truncate(g *gen, in *inst) {
 		if !ok {
 			fail("trunc of %d bits to %d", a.t.bits, in.t.bits)
 		}
+		if !g.target.AVX512 {
+			g.narrowLanes(in)
+			return
+		}
 		ratio := a.t.elem() / in.t.elem()
 		g.pieces(g.size(a.t), func(off int, l x86.Width, n int) {
 			x := g.reg(a, off, l)
@@ -122,6 +130,10 @@ func (g *gen) lanesToMask(in *inst) {
 	c := column(a.t.bits)
 	if c < 0 {
 		fail("trunc of %d bits to 1", a.t.bits)
+	}
+	if !g.target.AVX512 {
+		g.lanesToBits(in)
+		return
 	}
 	size := a.t.elem()
 	data := make([]byte, 64)
@@ -207,6 +219,10 @@ func toFloat(g *gen, in *inst) {
 	if in.t.bits == 16 {
 		fail("%s to half", in.op)
 	}
+	if !g.target.AVX512 {
+		g.toFloatLanes(in, signed)
+		return
+	}
 	ops := map[widths][2]x86.Op{ // unsigned, signed
 		{32, 32}: {x86.VCVTUDQ2PS, x86.VCVTDQ2PS}, {32, 64}: {x86.VCVTUDQ2PD, x86.VCVTDQ2PD},
 		{64, 32}: {x86.VCVTUQQ2PS, x86.VCVTQQ2PS}, {64, 64}: {x86.VCVTUQQ2PD, x86.VCVTQQ2PD},
@@ -240,18 +256,22 @@ func (g *gen) smallToFloat(in *inst, signed bool) {
 	if signed {
 		table = signExtend
 	}
-	op, ok := table[widths{a.t.bits, in.t.bits}]
-	if !ok {
+	op, ok := table[widths{a.t.bits, 32}]
+	if !ok || in.t.bits < 32 {
 		fail("%s of %d bits to %d", in.op, a.t.bits, in.t.bits)
 	}
 	ratio := in.t.elem() / a.t.elem()
 	conv := x86.VCVTDQ2PS
 	if in.t.bits == 64 {
-		conv = x86.VCVTQQ2PD
+		conv = x86.VCVTDQ2PD
 	}
 	g.pieces(g.size(in.t), func(off int, l x86.Width, n int) {
 		r := g.fresh()
-		g.V(op, l, r, 0, x86.M(g.mem(a).Plus(int32(off/ratio))))
+		words := l
+		if in.t.bits == 64 {
+			words = max(l, 1) - 1
+		}
+		g.V(op, words, r, 0, x86.M(g.mem(a).Plus(int32(off/ratio))))
 		g.V(conv, l, r, 0, x86.R(r))
 		g.put(in.res, off, l, r, n)
 	})
@@ -269,6 +289,10 @@ func toInteger(g *gen, in *inst) {
 	ops, ok := toIntegers[widths{a.t.bits, in.t.bits}]
 	if !ok {
 		fail("%s of %d bits to %d", in.op, a.t.bits, in.t.bits)
+	}
+	if !g.target.AVX512 {
+		g.toIntegerLanes(in)
+		return
 	}
 	op := ops[0]
 	if in.op == "fptosi" {

@@ -73,6 +73,10 @@ func integers(g *gen, in *inst) {
 			g.vectorBinary(in, op)
 			return
 		}
+		if f := longs[in.op]; f != nil && t.bits == 64 {
+			g.vectorLong(in, f)
+			return
+		}
 	}
 	g.laneByLane(in)
 }

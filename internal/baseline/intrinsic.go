@@ -39,8 +39,8 @@ func init() {
 		"llvm.x86.avx512.div.ps.512": roundedTo(x86.VDIVPS), "llvm.x86.avx512.div.pd.512": roundedTo(x86.VDIVPD),
 		"llvm.x86.avx512.sqrt.ps.512": roundedTo(x86.VSQRTPS), "llvm.x86.avx512.sqrt.pd.512": roundedTo(x86.VSQRTPD),
 		"llvm.x86.avx512.vfmadd.ps.512": roundedTo(x86.VFMADD213PS), "llvm.x86.avx512.vfmadd.pd.512": roundedTo(x86.VFMADD213PD),
-		"llvm.x86.avx512.mask.cvtpd2ps.512":          roundedTo(x86.VCVTPD2PS),
-		"llvm.x86.avx512.mask.vcvtps2ph.512":         toHalf,
+		"llvm.x86.avx512.mask.cvtpd2ps.512":  roundedTo(x86.VCVTPD2PS),
+		"llvm.x86.avx512.mask.vcvtps2ph.512": toHalf, "llvm.x86.vcvtps2ph.256": toHalf,
 		"llvm.x86.avx512.sitofp.round.v16f32.v16i32": roundedTo(x86.VCVTDQ2PS), "llvm.x86.avx512.uitofp.round.v16f32.v16i32": roundedTo(x86.VCVTUDQ2PS),
 		"llvm.x86.avx512.sitofp.round.v8f32.v8i64": roundedTo(x86.VCVTQQ2PS), "llvm.x86.avx512.uitofp.round.v8f32.v8i64": roundedTo(x86.VCVTUQQ2PS),
 		"llvm.x86.avx512.sitofp.round.v8f64.v8i64": roundedTo(x86.VCVTQQ2PD), "llvm.x86.avx512.uitofp.round.v8f64.v8i64": roundedTo(x86.VCVTUQQ2PD),
@@ -107,6 +107,9 @@ func extreme(g *gen, in *inst) {
 		cmp, add := [2]x86.Op{x86.VCMPPS, x86.VCMPPD}[d].Masked(), floatOps["fadd"][d]
 		mov := [2]x86.Op{x86.VMOVDQU, x86.VMOVDQU64}[d]
 		x, y := g.asReg(a[0], l), g.asReg(a[1], l)
+		if !g.target.AVX512 {
+			return g.extremeLanes(ops[d], join, d, l, x, y)
+		}
 		r, s := g.fresh(), g.fresh()
 		g.V(ops[d], l, r, x, x86.R(y))
 		g.VI(cmp, l, 1, x, x86.R(y), 0) // equal: the same bits, or zeros
@@ -147,6 +150,10 @@ func saturated(g *gen, in *inst) {
 	ops, ok := toIntegers[widths{a.t.bits, in.t.bits}]
 	if !ok {
 		fail("%s", in.sub)
+	}
+	if !g.target.AVX512 {
+		g.saturatedLanes(in, signed)
+		return
 	}
 	const below, unordered, atLeast = 0x19, 3, 0x0d // conditions: not ≥, unordered, ≥
 	cmp := [2]x86.Op{x86.VCMPPS, x86.VCMPPD}[double(a.t)].Masked()
@@ -273,7 +280,11 @@ func absolute(g *gen, in *inst) {
 	if in.t.vector {
 		c := column(in.t.bits)
 		ops := [4]x86.Op{x86.VPABSB, x86.VPABSW, x86.VPABSD, x86.VPABSQ}
-		if c < 0 || !g.usable(ops[c]) {
+		if c == 3 && !g.target.AVX512 {
+			g.absoluteLong(in)
+			return
+		}
+		if c < 0 {
 			fail("abs of %d bits", in.t.bits)
 		}
 		g.pieces(g.size(in.t), func(off int, l x86.Width, n int) {

@@ -22,7 +22,11 @@ func maskedLoad(g *gen, in *inst) {
 	a := maskedArgs(in)
 	c := column(in.t.bits)
 	size, lanes := in.t.elem(), int(in.t.lanes)
-	if c < 0 {
+	if !g.target.AVX512 && c > 1 {
+		g.maskedLoadLanes(in, a[0], a[1], a[2])
+		return
+	}
+	if c < 0 || !g.target.AVX512 {
 		g.eachLane(a[1], lanes, func(i int) {
 			g.load(x86.RCX, a[0])
 			g.transfer(g.slot(in.res).Plus(int32(i*size)), x86.At(x86.RCX, int32(i*size)), size)
@@ -54,7 +58,11 @@ func maskedStore(g *gen, in *inst) {
 	v := a[0]
 	c := column(v.t.bits)
 	size, lanes := v.t.elem(), int(v.t.lanes)
-	if c < 0 {
+	if !g.target.AVX512 && c > 1 {
+		g.maskedStoreLanes(v, a[1], a[2])
+		return
+	}
+	if c < 0 || !g.target.AVX512 {
 		g.eachLane(a[2], lanes, func(i int) {
 			g.load(x86.RCX, a[1])
 			g.transfer(x86.At(x86.RCX, int32(i*size)), g.element(v, i), size)
@@ -79,7 +87,7 @@ func maskedStore(g *gen, in *inst) {
 func gather(g *gen, in *inst) {
 	a := maskedArgs(in)
 	size, lanes := in.t.elem(), int(in.t.lanes)
-	if size != 4 && size != 8 || lanes%8 != 0 {
+	if size != 4 && size != 8 || lanes%8 != 0 || !g.target.AVX512 {
 		g.eachLane(a[1], lanes, func(i int) {
 			g.Load(8, x86.RCX, g.element(a[0], i))
 			g.transfer(g.slot(in.res).Plus(int32(i*size)), x86.At(x86.RCX, 0), size)
@@ -113,7 +121,7 @@ func scatter(g *gen, in *inst) {
 	a := maskedArgs(in)
 	v := a[0]
 	size, lanes := v.t.elem(), int(v.t.lanes)
-	if size != 4 && size != 8 || lanes%8 != 0 {
+	if size != 4 && size != 8 || lanes%8 != 0 || !g.target.AVX512 {
 		g.eachLane(a[2], lanes, func(i int) {
 			g.Load(8, x86.RCX, g.element(a[1], i))
 			g.transfer(x86.At(x86.RCX, 0), g.element(v, i), size)
@@ -230,11 +238,12 @@ func roundedTo(op x86.Op) func(*gen, *inst) {
 	}
 }
 
-// toHalf rounds 16 floats to halves as the second operand says.
+// toHalf rounds a register of floats to halves as the second operand says.
 func toHalf(g *gen, in *inst) {
 	mode, ok := g.constantOf(in.args[1])
 	if !ok {
 		fail("a rounding mode that is not known")
 	}
-	g.VI(x86.VCVTPS2PH, 2, g.reg(in.args[0], 0, 2), 0, x86.M(g.slot(in.res)), int(mode))
+	w := g.widest()
+	g.VI(x86.VCVTPS2PH, w, g.reg(in.args[0], 0, w), 0, x86.M(g.slot(in.res)), int(mode))
 }

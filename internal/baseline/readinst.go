@@ -342,8 +342,12 @@ func readCall(r *reader, in *inst) {
 	r.expect('(')
 	for !r.take(')') {
 		t := r.typ()
-		for w := r.peekWord(); w == "noalias" || w == "align" || w == "signext" || w == "zeroext" || w == "immarg"; w = r.peekWord() {
+		for w := r.peekWord(); w == "noalias" || w == "align" || w == "signext" || w == "zeroext" || w == "immarg" || w == "elementtype"; w = r.peekWord() {
 			r.word()
+			if r.take('(') { // the type that a pointer is to
+				r.typ()
+				r.expect(')')
+			}
 		}
 		if r.peek() == '!' {
 			fail("metadata operand")

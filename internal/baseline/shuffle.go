@@ -164,8 +164,10 @@ func (g *gen) shufflePiece(in *inst, off int, l x86.Width, n int) {
 		g.put(in.res, off, l, r, n)
 		return
 	}
-	if (size == 4 || size == 8) && g.target.AVX512 && l > 0 && g.permute(in, off, l, n, list) {
-		return
+	if (size == 4 || size == 8) && l > 0 {
+		if g.target.AVX512 && g.permute(in, off, l, n, list) || !g.target.AVX512 && g.permuteLanes(in, off, n, list) {
+			return
+		}
 	}
 	for i, lane := range list {
 		if lane < 0 {

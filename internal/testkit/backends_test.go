@@ -40,8 +40,16 @@ func TestCases(t *testing.T) {
 
 // TestBaselineCases runs every case on the baseline compiler's code.
 func TestBaselineCases(t *testing.T) {
-	compiled.Baseline(t)
-	runCases(t, devices.CPU(compiled.Config(t)))
+	t.Run("AVX-512", func(t *testing.T) {
+		compiled.Baseline(t)
+		runCases(t, devices.CPU(compiled.Config(t)))
+	})
+	t.Run("AVX2", func(t *testing.T) {
+		target := compiled.BaselineAVX2(t)
+		cfg := compiled.Config(t)
+		cfg.Target = target
+		runCases(t, devices.CPU(cfg))
+	})
 }
 
 // capability is the device to load a case for: 90, which the record is of, unless the case says it is for a later one.

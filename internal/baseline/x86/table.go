@@ -25,6 +25,13 @@ func vex(prefix, page, code, w byte) Op {
 	return Op{prefix: prefix, page: page, code: code, w: w, vexW: true, old: true}
 }
 
+// kmove moves a mask register.
+func kmove(prefix, page, code, w byte) Op {
+	op := vex(prefix, page, code, w)
+	op.masks = true
+	return op
+}
+
 // of is op with memory of other units than a whole vector.
 func (op Op) of(t tuple) Op {
 	op.tuple = t
@@ -117,6 +124,7 @@ var (
 	VPUNPCKLDQ, VPUNPCKHDQ       = both(p66, m0F, 0x62), both(p66, m0F, 0x6a)
 	VPBROADCAST128               = vex(p66, m38, 0x5a, 0)
 	VPALIGNR                     = both(p66, m3A, 0x0f)
+	VPBLENDD                     = vex(p66, m3A, 0x02, 0)
 )
 
 // Widening and narrowing of integers, and masks as vectors.
@@ -174,9 +182,9 @@ var (
 
 // Mask registers: moves from memory or another mask, to memory, from and to general registers, by the number of lanes.
 var (
-	KMOVB, KMOVW, KMOVD, KMOVQ                     = vex(p66, m0F, 0x90, 0), vex(np, m0F, 0x90, 0), vex(p66, m0F, 0x90, 1), vex(np, m0F, 0x90, 1)
-	KMOVBStore, KMOVWStore, KMOVDStore, KMOVQStore = vex(p66, m0F, 0x91, 0), vex(np, m0F, 0x91, 0), vex(p66, m0F, 0x91, 1), vex(np, m0F, 0x91, 1)
-	KMOVBFrom, KMOVWFrom, KMOVDFrom, KMOVQFrom     = vex(p66, m0F, 0x92, 0), vex(np, m0F, 0x92, 0), vex(pF2, m0F, 0x92, 0), vex(pF2, m0F, 0x92, 1)
-	KMOVBTo, KMOVWTo, KMOVDTo, KMOVQTo             = vex(p66, m0F, 0x93, 0), vex(np, m0F, 0x93, 0), vex(pF2, m0F, 0x93, 0), vex(pF2, m0F, 0x93, 1)
-	KNOTW                                          = vex(np, m0F, 0x44, 0)
+	KMOVB, KMOVW, KMOVD, KMOVQ                     = kmove(p66, m0F, 0x90, 0), kmove(np, m0F, 0x90, 0), kmove(p66, m0F, 0x90, 1), kmove(np, m0F, 0x90, 1)
+	KMOVBStore, KMOVWStore, KMOVDStore, KMOVQStore = kmove(p66, m0F, 0x91, 0), kmove(np, m0F, 0x91, 0), kmove(p66, m0F, 0x91, 1), kmove(np, m0F, 0x91, 1)
+	KMOVBFrom, KMOVWFrom, KMOVDFrom, KMOVQFrom     = kmove(p66, m0F, 0x92, 0), kmove(np, m0F, 0x92, 0), kmove(pF2, m0F, 0x92, 0), kmove(pF2, m0F, 0x92, 1)
+	KMOVBTo, KMOVWTo, KMOVDTo, KMOVQTo             = kmove(p66, m0F, 0x93, 0), kmove(np, m0F, 0x93, 0), kmove(pF2, m0F, 0x93, 0), kmove(pF2, m0F, 0x93, 1)
+	KNOTW                                          = kmove(np, m0F, 0x44, 0)
 )

@@ -22,6 +22,7 @@ type Op struct {
 	vexW               bool // VEX.W is w too; others ignore it
 	old                bool // there is no EVEX form
 	evex               bool // there is no VEX form
+	masks              bool // a VEX form of AVX-512's: moves of mask registers
 	reg                byte // operations with an opcode extension: ModRM.reg, plus 1
 }
 
@@ -69,6 +70,9 @@ func (a *Asm) Vector(v Vec) {
 	var tail int32
 	if v.Imm >= 0 {
 		tail = 1
+	}
+	if a.Refuse != nil && (v.needsEVEX() || v.Op.masks) {
+		a.Refuse()
 	}
 	if v.needsEVEX() {
 		a.evex(v, tail)

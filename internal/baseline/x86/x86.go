@@ -71,6 +71,7 @@ func M(m Mem) RM { return RM{Mem: m} }
 // Asm is code being written.
 type Asm struct {
 	Code   []byte
+	Refuse func()  // called for an instruction of AVX-512; nil: they are welcome
 	consts []fixup // references to constants
 	jumps  []jump
 	labels []int32 // offsets by label; -1: not placed

@@ -113,6 +113,41 @@ var encodings = []struct {
 	{"kmovq qword ptr [rbp], k1", func(a *Asm) { a.V(KMOVQStore, 0, 1, 0, M(At(RBP, 0))) }},
 	{"{vex3} kmovw eax, k1", func(a *Asm) { a.V(KMOVWTo, 0, RAX, 0, R(1)) }},
 	{"{vex3} kmovw k1, eax", func(a *Asm) { a.V(KMOVWFrom, 0, 1, 0, R(RAX)) }},
+
+	{"{vex3} vpcmpeqd ymm1, ymm2, ymm3", func(a *Asm) { a.V(VPCMPEQD, 1, 1, 2, R(3)) }},
+	{"{vex3} vpcmpgtq ymm9, ymm2, ymmword ptr [rbp+32]", func(a *Asm) { a.V(VPCMPGTQ, 1, 9, 2, M(At(RBP, 32))) }},
+	{"{vex3} vcmpps ymm1, ymm2, ymm3, 13", func(a *Asm) { a.VI(VCMPPS, 1, 1, 2, R(3), 13) }},
+	{"{vex3} vcmppd ymm1, ymm2, ymmword ptr [rbp+32], 7", func(a *Asm) { a.VI(VCMPPD, 1, 1, 2, M(At(RBP, 32)), 7) }},
+	{"{vex3} vmovmskps eax, ymm11", func(a *Asm) { a.V(VMOVMSKPS, 1, RAX, 0, R(11)) }},
+	{"{vex3} vmovmskpd eax, xmm1", func(a *Asm) { a.V(VMOVMSKPD, 0, RAX, 0, R(1)) }},
+	{"{vex3} vpmovmskb eax, ymm1", func(a *Asm) { a.V(VPMOVMSKB, 1, RAX, 0, R(1)) }},
+	{"{vex3} vpblendvb ymm1, ymm2, ymmword ptr [rbp+32], ymm13", func(a *Asm) { a.VI(VPBLENDVB, 1, 1, 2, M(At(RBP, 32)), 13<<4) }},
+	{"{vex3} vpblendd ymm1, ymm2, ymm3, 0xa5", func(a *Asm) { a.VI(VPBLENDD, 1, 1, 2, R(3), 0xa5) }},
+	{"{vex3} vpmaskmovd ymm1, ymm2, ymmword ptr [rcx+32]", func(a *Asm) { a.V(VMASKMOVD, 1, 1, 2, M(At(RCX, 32))) }},
+	{"{vex3} vpmaskmovq ymmword ptr [rcx], ymm2, ymm1", func(a *Asm) { a.V(VMASKMOVQStore, 1, 1, 2, M(At(RCX, 0))) }},
+	{"{vex3} vextracti128 xmm3, ymm12, 1", func(a *Asm) { a.VI(VEXTRACTI128, 1, 12, 0, R(3), 1) }},
+	{"{vex3} vpermq ymm1, ymm2, 8", func(a *Asm) { a.VI(VPERMQImm, 1, 1, 0, R(2), 8) }},
+	{"{vex3} vpermd ymm1, ymm2, ymmword ptr [rbp+32]", func(a *Asm) { a.V(VPERMD, 1, 1, 2, M(At(RBP, 32))) }},
+	{"{vex3} vpshufb ymm1, ymm2, ymm3", func(a *Asm) { a.V(VPSHUFB, 1, 1, 2, R(3)) }},
+	{"{vex3} vpacksswb ymm1, ymm2, ymm3", func(a *Asm) { a.V(VPACKSSWB, 1, 1, 2, R(3)) }},
+	{"{vex3} vpbroadcastb ymm1, byte ptr [rbp+3]", func(a *Asm) { a.V(VPBROADCASTB, 1, 1, 0, M(At(RBP, 3))) }},
+	{"{vex3} vpsllw ymm8, ymm9, 15", func(a *Asm) { a.VI(VPSLLW, 1, 8, 0, R(9), 15) }},
+	{"{vex3} vpmuludq ymm1, ymm2, ymm3", func(a *Asm) { a.V(VPMULUDQ, 1, 1, 2, R(3)) }},
+	{"{vex3} vpsrlvq ymm1, ymm2, ymm3", func(a *Asm) { a.V(VPSRLVQ, 1, 1, 2, R(3)) }},
+	{"{vex3} vcvtsi2ss xmm1, xmm1, rax", func(a *Asm) { a.V(VCVTSI2SSQ, 0, 1, 1, R(RAX)) }},
+	{"{vex3} vcvttsd2si rax, qword ptr [rbp+8]", func(a *Asm) { a.V(VCVTTSD2SIQ, 0, RAX, 0, M(At(RBP, 8))) }},
+	{"{vex3} vcvttss2si rax, xmm1", func(a *Asm) { a.V(VCVTTSS2SIQ, 0, RAX, 0, R(1)) }},
+	{"{vex3} vucomiss xmm1, xmm2", func(a *Asm) { a.V(VUCOMISS, 0, 1, 0, R(2)) }},
+	{"{vex3} vucomisd xmm1, qword ptr [rbp]", func(a *Asm) { a.V(VUCOMISD, 0, 1, 0, M(At(RBP, 0))) }},
+	{"{vex3} vmovsd xmm1, qword ptr [rbp]", func(a *Asm) { a.V(VMOVSD, 0, 1, 0, M(At(RBP, 0))) }},
+	{"{vex3} vmaxss xmm1, xmm1, xmm2", func(a *Asm) { a.V(VMAXSS, 0, 1, 1, R(2)) }},
+	{"{vex3} vcvttpd2dq xmm1, ymm2", func(a *Asm) { a.V(VCVTTPD2DQ, 1, 1, 0, R(2)) }},
+	{"{vex3} vcvtpd2ps xmm1, ymm2", func(a *Asm) { a.V(VCVTPD2PS, 1, 1, 0, R(2)) }},
+	{"{vex3} vcvtdq2pd ymm1, xmmword ptr [rbp+16]", func(a *Asm) { a.V(VCVTDQ2PD, 1, 1, 0, M(At(RBP, 16))) }},
+	{"{vex3} vcvtph2ps ymm1, xmmword ptr [rbp+16]", func(a *Asm) { a.V(VCVTPH2PS, 1, 1, 0, M(At(RBP, 16))) }},
+	{"{vex3} vcvtps2ph xmmword ptr [rbp+16], ymm1, 3", func(a *Asm) { a.VI(VCVTPS2PH, 1, 1, 0, M(At(RBP, 16)), 3) }},
+	{"{vex3} vroundpd ymm1, ymm2, 11", func(a *Asm) { a.VI(VROUNDPD, 1, 1, 0, R(2), 11) }},
+	{"ldmxcsr dword ptr [rcx]", func(a *Asm) { a.Ldmxcsr(At(RCX, 0)) }},
 }
 
 var goldens = filepath.Join("testdata", "encodings.txt")
@@ -185,5 +220,27 @@ func TestJumps(t *testing.T) {
 	}
 	if a.Offset(on) != 11 {
 		t.Errorf("label at %d", a.Offset(on))
+	}
+}
+
+// TestRefuse: what needs AVX-512 is refused where that is asked for, by its prefix or its registers.
+func TestRefuse(t *testing.T) {
+	refused := false
+	a := &Asm{Refuse: func() { refused = true }}
+	for _, c := range []struct {
+		name  string
+		write func()
+		want  bool
+	}{
+		{"32 bytes", func() { a.V(VPADDD, 1, 1, 2, R(15)) }, false},
+		{"64 bytes", func() { a.V(VPADDD, 2, 1, 2, R(3)) }, true},
+		{"register 16", func() { a.V(VPADDD, 1, 1, 2, R(16)) }, true},
+		{"no other form", func() { a.V(VPMULLQ, 1, 1, 2, R(3)) }, true},
+		{"a mask's move", func() { a.V(KMOVWTo, 0, RAX, 0, R(1)) }, true},
+	} {
+		refused = false
+		if c.write(); refused != c.want {
+			t.Errorf("%s: refused %v", c.name, refused)
+		}
 	}
 }

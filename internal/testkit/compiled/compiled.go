@@ -51,8 +51,23 @@ func Target() compile.Target {
 func Baseline(t *testing.T) {
 	t.Helper()
 	if runtime.GOARCH != "amd64" || !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL) {
-		t.Skip("the baseline compiler is for x86-64 with AVX-512, which this machine has not")
+		t.Skip("this machine has no AVX-512")
 	}
+	alone(t)
+}
+
+// BaselineAVX2 does the same for a processor without AVX-512, which is the target.
+func BaselineAVX2(t *testing.T) compile.Target {
+	t.Helper()
+	if runtime.GOARCH != "amd64" || !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.F16C, cpuid.BMI1, cpuid.LZCNT, cpuid.POPCNT) {
+		t.Skip("this machine does not run x86-64-v3")
+	}
+	alone(t)
+	return compile.Target{Triple: "x86_64-linux-gnu", CPU: "x86-64-v3"}
+}
+
+// alone leaves the baseline compiler without libLLVM.
+func alone(t *testing.T) {
 	t.Setenv(config.Tier, compile.Baseline.String())
 	t.Setenv(config.LLVM, filepath.Join(t.TempDir(), "libLLVM.so"))
 }

@@ -83,6 +83,15 @@ func TestBaseline(t *testing.T) {
 	c.run(t)
 }
 
+// TestBaselineAVX2 does the same for a processor without AVX-512.
+func TestBaselineAVX2(t *testing.T) {
+	c := compiledFor(t, compiled.BaselineAVX2(t))
+	if os.Getenv("KUDZU_FULL") == "" {
+		c.sample = 1
+	}
+	c.run(t)
+}
+
 // compiledFor is the compiler for a target against the record.
 func compiledFor(t *testing.T, target compile.Target) comparison {
 	cfg := compiled.Config(t)
