@@ -91,6 +91,22 @@ func (c card) temperature() string {
 	return digits(c.th.DeviceGetTemperature(c.h, nv.NVML_TEMPERATURE_GPU))
 }
 
+func (c card) memoryTemperature() string { return digits(c.th.MemoryTemperature(c.h)) }
+
+// lanes is a width of the bus as -q writes it.
+func lanes(n uint32, err error) string { return known(fmt.Sprintf("%dx", n), err) }
+
+// ecc is whether memory corrects errors.
+func (c card) ecc() string {
+	now, _, err := c.th.DeviceGetEccMode(c.h)
+	return state(now, err)
+}
+
+// errors is how many errors of a kind there were since the driver was loaded.
+func (c card) errors(kind nv.NvmlMemoryErrorType_t) string {
+	return digits(c.th.DeviceGetTotalEccErrors(c.h, kind, nv.NVML_VOLATILE_ECC))
+}
+
 // watts is a number of milliwatts as nvidia-smi writes it.
 func watts(milliwatts uint32, err error) string {
 	return known(fmt.Sprintf("%d.%02d", milliwatts/1000, milliwatts%1000/10), err)

@@ -33,6 +33,18 @@ var answered = []field[card]{
 	own("accounting.buffer_size", "", func(c card) string { return "0" }),
 	own("vbios_version", "", func(c card) string { return known(c.th.Written(c.dev, "vbios")) }),
 	own("gpu_recovery_action", "", func(c card) string { return "None" }),
+	own("pcie.link.gen.current", "", func(c card) string { return digits(c.th.DeviceGetCurrPcieLinkGeneration(c.h)) }),
+	own("pcie.link.gen.gpucurrent", "", func(c card) string { return digits(c.th.DeviceGetCurrPcieLinkGeneration(c.h)) }),
+	own("pcie.link.gen.max", "", func(c card) string { return digits(c.th.DeviceGetMaxPcieLinkGeneration(c.h)) }),
+	own("pcie.link.gen.gpumax", "", func(c card) string { return digits(c.th.DeviceGetGpuMaxPcieLinkGeneration(c.h)) }),
+	own("pcie.link.width.current", "", func(c card) string { return digits(c.th.DeviceGetCurrPcieLinkWidth(c.h)) }),
+	own("pcie.link.width.max", "", func(c card) string { return digits(c.th.DeviceGetMaxPcieLinkWidth(c.h)) }),
+	own(".link_widths.current", "", func(c card) string { return lanes(c.th.DeviceGetCurrPcieLinkWidth(c.h)) }),
+	own(".link_widths.max", "", func(c card) string { return lanes(c.th.DeviceGetMaxPcieLinkWidth(c.h)) }),
+	own("ecc.mode.current", "", card.ecc), own("ecc.mode.pending", "", card.ecc),
+	eccErrors("corrected", "total", nv.NVML_MEMORY_ERROR_TYPE_CORRECTED), eccErrors("uncorrected", "total", nv.NVML_MEMORY_ERROR_TYPE_UNCORRECTED),
+	eccErrors("corrected", "dram", nv.NVML_MEMORY_ERROR_TYPE_CORRECTED), eccErrors("uncorrected", "dram", nv.NVML_MEMORY_ERROR_TYPE_UNCORRECTED),
+	eccErrors("corrected", "device_memory", nv.NVML_MEMORY_ERROR_TYPE_CORRECTED), eccErrors("uncorrected", "device_memory", nv.NVML_MEMORY_ERROR_TYPE_UNCORRECTED),
 	own("fan.speed", "%", func(c card) string { return digits(c.th.DeviceGetFanSpeed(c.h)) }),
 	own("pstate", "", card.pstate),
 	own("clocks_event_reasons.supported|clocks_throttle_reasons.supported", "", func(c card) string {
@@ -54,6 +66,7 @@ var answered = []field[card]{
 	own("utilization.encoder", "%", zero), own("utilization.decoder", "%", zero), own("utilization.jpeg", "%", zero), own("utilization.ofa", "%", zero),
 	own("encoder.stats.sessionCount", "", zero), own("encoder.stats.averageFps", "", zero), own("encoder.stats.averageLatency", "", zero),
 	own("temperature.gpu", "", card.temperature), own(".temperature", "C", card.temperature),
+	own("temperature.memory", "", card.memoryTemperature), own(".memory_temperature", "C", card.memoryTemperature),
 	own("power.management", "", func(c card) string { return state(c.th.DeviceGetPowerManagementMode(c.h)) }),
 	own("power.draw", "W", card.power), own("power.draw.average|gpu.power.draw.average", "W", card.power), own("power.draw.instant|gpu.power.draw.instant", "W", card.power),
 	own("power.limit|gpu.power.requested_limit", "W", card.limit), own("enforced.power.limit|gpu.power.current_limit", "W", card.limit),
@@ -100,6 +113,16 @@ func reason(name string, bit int) field[card] {
 	return own("clocks_event_reasons."+name+"|clocks_throttle_reasons."+name, "", func(c card) string { return c.reason(bit) })
 }
 
+// eccErrors is a count since the driver was loaded, of all parts or of memory.
+func eccErrors(class, where string, kind nv.NvmlMemoryErrorType_t) field[card] {
+	return own("ecc.errors."+class+".volatile."+where, "", func(c card) string {
+		if where == "total" {
+			return c.errors(kind)
+		}
+		return digits(c.th.DeviceGetMemoryErrorCounter(c.h, kind, nv.NVML_VOLATILE_ECC, nv.NVML_MEMORY_LOCATION_DEVICE_MEMORY))
+	})
+}
+
 func counter(name string) field[card] { return own("clocks_event_reasons_counters."+name, "us", zero) }
 
 // unansweredFields are those that no device here has an answer to.
@@ -111,7 +134,10 @@ func unansweredFields() []field[card] {
 	for _, class := range []string{"corrected", "uncorrected"} {
 		for _, since := range []string{"volatile", "aggregate"} {
 			for _, where := range []string{"device_memory", "dram", "register_file", "l1_cache", "l2_cache", "texture_memory", "cbu", "sram", "total"} {
-				all = append(all, unanswered[card]("ecc.errors."+class+"."+since+"."+where))
+				name := "ecc.errors." + class + "." + since + "." + where
+				if !slices.ContainsFunc(answered, func(f field[card]) bool { return f.names[0] == name }) {
+					all = append(all, unanswered[card](name))
+				}
 			}
 		}
 	}
@@ -130,13 +156,7 @@ vgpu_device_capability.heterogeneous_timeSlice_sizes
 vgpu_device_capability.homogeneous_placements
 vgpu_device_capability.mig_timeSlicing
 vgpu_device_capability.mig_timeSlicing_mode
-pcie.link.gen.current
-pcie.link.gen.gpucurrent
-pcie.link.gen.max
-pcie.link.gen.gpumax
 pcie.link.gen.hostmax
-pcie.link.width.current
-pcie.link.width.max
 driver_model.current
 driver_model.pending
 inforom.img|inforom.image
@@ -148,8 +168,6 @@ gom.current|gpu_operation_mode.current
 gom.pending|gpu_operation_mode.pending
 dramEncryption.mode.current
 dramEncryption.mode.pending
-ecc.mode.current
-ecc.mode.pending
 ecc.errors.uncorrected.volatile.sram.parity
 ecc.errors.uncorrected.volatile.sram.secded
 ecc.errors.uncorrected.aggregate.sram.parity
@@ -175,7 +193,6 @@ remapped_rows.histogram.partial
 remapped_rows.histogram.low
 remapped_rows.histogram.none
 temperature.gpu.tlimit
-temperature.memory
 module.power.draw.average [W]
 module.power.draw.instant [W]
 module.power.limit|module.power.requested_limit [W]

@@ -21,12 +21,14 @@ func unknown[T any](T) string { return "" }
 
 // deviceColumns are dmon's, in the order in which they are shown.
 var deviceColumns = []column[card]{
-	{'p', "pwr", "W", func(c card) string { return whole(c.power()) }}, {'p', "gtemp", "C", card.temperature}, {'p', "mtemp", "C", unknown[card]},
+	{'p', "pwr", "W", func(c card) string { return whole(c.power()) }}, {'p', "gtemp", "C", card.temperature}, {'p', "mtemp", "C", card.memoryTemperature},
 	{'u', "sm", "%", card.busy}, {'u', "mem", "%", card.memoryBusy}, {'u', "enc", "%", zero}, {'u', "dec", "%", zero}, {'u', "jpg", "%", zero}, {'u', "ofa", "%", zero},
 	{'c', "mclk", "MHz", func(c card) string { return c.clock(nv.NVML_CLOCK_MEM) }}, {'c', "pclk", "MHz", func(c card) string { return c.clock(nv.NVML_CLOCK_SM) }},
 	{'v', "pviol", "%", zero}, {'v', "tviol", "bool", zero},
 	{'m', "fb", "MB", card.used}, {'m', "bar1", "MB", card.used}, {'m', "ccpm", "MB", zero},
-	{'e', "sbecc", "errs", unknown[card]}, {'e', "dbecc", "errs", unknown[card]}, {'e', "pci", "errs", func(c card) string { return digits(c.th.DeviceGetPcieReplayCounter(c.h)) }},
+	{'e', "sbecc", "errs", func(c card) string { return c.errors(nv.NVML_MEMORY_ERROR_TYPE_CORRECTED) }},
+	{'e', "dbecc", "errs", func(c card) string { return c.errors(nv.NVML_MEMORY_ERROR_TYPE_UNCORRECTED) }},
+	{'e', "pci", "errs", func(c card) string { return digits(c.th.DeviceGetPcieReplayCounter(c.h)) }},
 	{'t', "rxpci", "MB/s", unknown[card]}, {'t', "txpci", "MB/s", unknown[card]},
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"kudzu/internal/driver"
 	"kudzu/internal/shim/nvml"
+	"kudzu/internal/spec/nv"
 )
 
 const (
@@ -71,7 +72,7 @@ func smiTable(out io.Writer, cards []card) error {
 		if state(c.th.DeviceGetPersistenceMode(c.h)) == "Enabled" {
 			persistence = "On"
 		}
-		fmt.Fprintf(out, "|%4d  %-29s %3s  |   %-16s %3s |%21s |\n", c.dev, cut(c.name(), 27), persistence, c.bus(), "Off", "N/A")
+		fmt.Fprintf(out, "|%4d  %-29s %3s  |   %-16s %3s |%21s |\n", c.dev, cut(c.name(), 27), persistence, c.bus(), "Off", orNA(c.errors(nv.NVML_MEMORY_ERROR_TYPE_UNCORRECTED)))
 		fmt.Fprintf(out, "| %3s%6s    %-3s%15s / %5s |%11s / %9s |%8s %12s |\n", with(digits(c.th.DeviceGetFanSpeed(c.h)), "%"), with(c.temperature(), "C"), c.pstate(),
 			with(whole(c.power()), "W"), with(whole(c.limit()), "W"), c.used()+"MiB", c.total()+"MiB", with(c.busy(), "%"), c.computeMode())
 		fmt.Fprintf(out, "|%41s|%24s|%21s |\n%s", "", "", orNA(c.mig()), smiSplit)

@@ -20,24 +20,35 @@ type Sensor int
 
 // The sensors, and the unit of each.
 const (
-	SensorBusy           Sensor = iota // percent of the time that kernels ran
-	SensorMemoryBusy                   // percent of the time that memory was used
-	SensorMemoryTotal                  // bytes
-	SensorMemoryUsed                   // bytes, of all processes
-	SensorTemperature                  // degrees Celsius
-	SensorSlowdown                     // degrees at which the clock falls
-	SensorShutdown                     // degrees at which the device stops
-	SensorPower                        // milliwatts
-	SensorPowerLimit                   // milliwatts
-	SensorPowerDefault                 // milliwatts
-	SensorPowerMin                     // milliwatts
-	SensorPowerMax                     // milliwatts
-	SensorFan                          // percent of the highest speed
-	SensorClock                        // MHz now
-	SensorClockMax                     // MHz
-	SensorMemoryClock                  // MHz now
-	SensorMemoryClockMax               // MHz
-	SensorReplays                      // packets of the bus that were sent again
+	SensorBusy              Sensor = iota // percent of the time that kernels ran
+	SensorMemoryBusy                      // percent of the time that memory was used
+	SensorMemoryTotal                     // bytes
+	SensorMemoryUsed                      // bytes, of all processes
+	SensorTemperature                     // degrees Celsius
+	SensorSlowdown                        // degrees at which the clock falls
+	SensorShutdown                        // degrees at which the device stops
+	SensorPower                           // milliwatts
+	SensorPowerLimit                      // milliwatts
+	SensorPowerDefault                    // milliwatts
+	SensorPowerMin                        // milliwatts
+	SensorPowerMax                        // milliwatts
+	SensorFan                             // percent of the highest speed
+	SensorClock                           // MHz now
+	SensorClockMax                        // MHz
+	SensorMemoryClock                     // MHz now
+	SensorMemoryClockMax                  // MHz
+	SensorReplays                         // packets of the bus that were sent again
+	SensorMemoryTemperature               // degrees Celsius
+	SensorEnergy                          // millijoules since the driver was loaded
+	SensorLinkRate                        // million transfers a second of each lane of the bus
+	SensorLinkRateMax                     // the same at most
+	SensorLinkWidth                       // lanes in use
+	SensorLinkWidthMax                    // lanes
+	SensorECC                             // 1 if memory corrects errors, else 0
+	SensorCorrected                       // errors corrected, of all parts
+	SensorUncorrected                     // errors found and not corrected, of all parts
+	SensorMemoryCorrected                 // errors corrected in memory
+	SensorMemoryUncorrected               // errors found and not corrected in memory
 	NumSensors
 )
 

@@ -75,11 +75,11 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetPersistenceMode", Call: bind_nvmlDeviceGetPersistenceMode},
 	{Name: "nvmlDeviceGetPciInfoExt", Call: bind_nvmlDeviceGetPciInfoExt},
 	{Name: "nvmlDeviceGetPciInfo_v3", Call: bind_nvmlDeviceGetPciInfo_v3},
-	{Name: "nvmlDeviceGetMaxPcieLinkGeneration", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetGpuMaxPcieLinkGeneration", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetMaxPcieLinkWidth", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetCurrPcieLinkGeneration", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetCurrPcieLinkWidth", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetMaxPcieLinkGeneration", Call: bind_nvmlDeviceGetMaxPcieLinkGeneration},
+	{Name: "nvmlDeviceGetGpuMaxPcieLinkGeneration", Call: bind_nvmlDeviceGetGpuMaxPcieLinkGeneration},
+	{Name: "nvmlDeviceGetMaxPcieLinkWidth", Call: bind_nvmlDeviceGetMaxPcieLinkWidth},
+	{Name: "nvmlDeviceGetCurrPcieLinkGeneration", Call: bind_nvmlDeviceGetCurrPcieLinkGeneration},
+	{Name: "nvmlDeviceGetCurrPcieLinkWidth", Call: bind_nvmlDeviceGetCurrPcieLinkWidth},
 	{Name: "nvmlDeviceGetPcieThroughput", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetPcieReplayCounter", Call: bind_nvmlDeviceGetPcieReplayCounter},
 	{Name: "nvmlDeviceGetClockInfo", Call: bind_nvmlDeviceGetClockInfo},
@@ -135,13 +135,13 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetCudaComputeCapability", Call: bind_nvmlDeviceGetCudaComputeCapability},
 	{Name: "nvmlDeviceGetDramEncryptionMode", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceSetDramEncryptionMode", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetEccMode", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetEccMode", Call: bind_nvmlDeviceGetEccMode},
 	{Name: "nvmlDeviceGetDefaultEccMode", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetBoardId", Call: bind_nvmlDeviceGetBoardId},
 	{Name: "nvmlDeviceGetMultiGpuBoard", Call: bind_nvmlDeviceGetMultiGpuBoard},
-	{Name: "nvmlDeviceGetTotalEccErrors", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetTotalEccErrors", Call: bind_nvmlDeviceGetTotalEccErrors},
 	{Name: "nvmlDeviceGetDetailedEccErrors", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetMemoryErrorCounter", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetMemoryErrorCounter", Call: bind_nvmlDeviceGetMemoryErrorCounter},
 	{Name: "nvmlDeviceGetUtilizationRates", Call: bind_nvmlDeviceGetUtilizationRates},
 	{Name: "nvmlDeviceGetEncoderUtilization", Call: bind_nvmlDeviceGetEncoderUtilization},
 	{Name: "nvmlDeviceGetEncoderCapacity", Call: bind_nvmlDeviceGetEncoderCapacity},
@@ -168,8 +168,8 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetNumGpuCores", Call: bind_nvmlDeviceGetNumGpuCores},
 	{Name: "nvmlDeviceGetPowerSource", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetMemoryBusWidth", Call: bind_nvmlDeviceGetMemoryBusWidth},
-	{Name: "nvmlDeviceGetPcieLinkMaxSpeed", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetPcieSpeed", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetPcieLinkMaxSpeed", Call: bind_nvmlDeviceGetPcieLinkMaxSpeed},
+	{Name: "nvmlDeviceGetPcieSpeed", Call: bind_nvmlDeviceGetPcieSpeed},
 	{Name: "nvmlDeviceGetAdaptiveClockInfoStatus", Call: stand_nvmlAbsent},
 	{Name: "nvmlDeviceGetBusType", Call: bind_nvmlDeviceGetBusType},
 	{Name: "nvmlDeviceGetGpuFabricInfo", Call: bind_nvmlDeviceGetGpuFabricInfo},
@@ -1262,6 +1262,96 @@ func bind_nvmlDeviceGetPciInfo_v3(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_nvmlDeviceGetMaxPcieLinkGeneration(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device     uint64
+		MaxLinkGen uint64
+	})(args)
+	if a.MaxLinkGen == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetMaxPcieLinkGeneration(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MaxLinkGen), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetGpuMaxPcieLinkGeneration(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device           uint64
+		MaxLinkGenDevice uint64
+	})(args)
+	if a.MaxLinkGenDevice == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetGpuMaxPcieLinkGeneration(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MaxLinkGenDevice), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetMaxPcieLinkWidth(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		MaxLinkWidth uint64
+	})(args)
+	if a.MaxLinkWidth == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetMaxPcieLinkWidth(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MaxLinkWidth), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetCurrPcieLinkGeneration(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		CurrLinkGen uint64
+	})(args)
+	if a.CurrLinkGen == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetCurrPcieLinkGeneration(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CurrLinkGen), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetCurrPcieLinkWidth(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device        uint64
+		CurrLinkWidth uint64
+	})(args)
+	if a.CurrLinkWidth == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetCurrPcieLinkWidth(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CurrLinkWidth), uint32(r1))
+	return 0
+}
+
 func bind_nvmlDeviceGetPcieReplayCounter(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1961,6 +2051,29 @@ func bind_nvmlDeviceGetCudaComputeCapability(thread, args unsafe.Pointer) int32 
 	return 0
 }
 
+func bind_nvmlDeviceGetEccMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device  uint64
+		Current uint64
+		Pending uint64
+	})(args)
+	if a.Current == 0 {
+		return 2
+	}
+	if a.Pending == 0 {
+		return 2
+	}
+	r1, r2, err := (*nvml.Thread)(thread).DeviceGetEccMode(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Current), uint32(r1))
+	hostmem.Store(hostmem.Ptr(a.Pending), uint32(r2))
+	return 0
+}
+
 func bind_nvmlDeviceGetBoardId(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1994,6 +2107,47 @@ func bind_nvmlDeviceGetMultiGpuBoard(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.MultiGpuBool), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetTotalEccErrors(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device      uint64
+		ErrorType   uint32
+		CounterType uint32
+		EccCounts   uint64
+	})(args)
+	if a.EccCounts == 0 {
+		return 2
+	}
+	r3, err := (*nvml.Thread)(thread).DeviceGetTotalEccErrors(nv.NvmlDevice_t(a.Device), nv.NvmlMemoryErrorType_t(a.ErrorType), nv.NvmlEccCounterType_t(a.CounterType))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.EccCounts), uint64(r3))
+	return 0
+}
+
+func bind_nvmlDeviceGetMemoryErrorCounter(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device       uint64
+		ErrorType    uint32
+		CounterType  uint32
+		LocationType uint32
+		Count        uint64
+	})(args)
+	if a.Count == 0 {
+		return 2
+	}
+	r4, err := (*nvml.Thread)(thread).DeviceGetMemoryErrorCounter(nv.NvmlDevice_t(a.Device), nv.NvmlMemoryErrorType_t(a.ErrorType), nv.NvmlEccCounterType_t(a.CounterType), nv.NvmlMemoryLocation_t(a.LocationType))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Count), uint64(r4))
 	return 0
 }
 
@@ -2367,6 +2521,42 @@ func bind_nvmlDeviceGetMemoryBusWidth(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.BusWidth), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetPcieLinkMaxSpeed(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device   uint64
+		MaxSpeed uint64
+	})(args)
+	if a.MaxSpeed == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPcieLinkMaxSpeed(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.MaxSpeed), uint32(r1))
+	return 0
+}
+
+func bind_nvmlDeviceGetPcieSpeed(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		PcieSpeed uint64
+	})(args)
+	if a.PcieSpeed == 0 {
+		return 2
+	}
+	r1, err := (*nvml.Thread)(thread).DeviceGetPcieSpeed(nv.NvmlDevice_t(a.Device))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PcieSpeed), uint32(r1))
 	return 0
 }
 

@@ -135,11 +135,13 @@ func (d *device) Sense(what backend.Sensor) (uint64, error) {
 	}
 	switch what {
 	case backend.SensorTemperature:
-		return s.temperature(i, rsmi.RSMI_TEMP_CURRENT)
+		return s.temperature(i, rsmi.RSMI_TEMP_CURRENT, die...)
 	case backend.SensorSlowdown:
-		return s.temperature(i, rsmi.RSMI_TEMP_CRITICAL)
+		return s.temperature(i, rsmi.RSMI_TEMP_CRITICAL, die...)
 	case backend.SensorShutdown:
-		return s.temperature(i, rsmi.RSMI_TEMP_EMERGENCY)
+		return s.temperature(i, rsmi.RSMI_TEMP_EMERGENCY, die...)
+	case backend.SensorMemoryTemperature:
+		return s.temperature(i, rsmi.RSMI_TEMP_CURRENT, rsmi.RSMI_TEMP_TYPE_MEMORY)
 	case backend.SensorPower:
 		return s.power(i)
 	case backend.SensorPowerMin, backend.SensorPowerMax:
@@ -156,14 +158,23 @@ func (d *device) Sense(what backend.Sensor) (uint64, error) {
 		return s.clock(i, rsmi.RSMI_CLK_TYPE_SYS, what == backend.SensorClockMax)
 	case backend.SensorMemoryClock, backend.SensorMemoryClockMax:
 		return s.clock(i, rsmi.RSMI_CLK_TYPE_MEM, what == backend.SensorMemoryClockMax)
+	case backend.SensorEnergy:
+		return s.energy(i)
+	case backend.SensorLinkRate, backend.SensorLinkRateMax, backend.SensorLinkWidth, backend.SensorLinkWidthMax:
+		return s.link(i, what)
+	case backend.SensorECC, backend.SensorCorrected, backend.SensorUncorrected, backend.SensorMemoryCorrected, backend.SensorMemoryUncorrected:
+		return s.ecc(i, what)
 	}
 	return 0, fmt.Errorf("sensor %d: %w", what, backend.ErrNoSensor)
 }
 
-// temperature is in degrees: of the die's edge, or of its hottest place on GPUs that have no sensor at the edge.
-func (s *smi) temperature(i uintptr, metric uintptr) (uint64, error) {
+// die is where the die's temperature is: at its edge, or in its hottest place on GPUs that have no sensor at the edge.
+var die = []uintptr{rsmi.RSMI_TEMP_TYPE_EDGE, rsmi.RSMI_TEMP_TYPE_JUNCTION}
+
+// temperature is in degrees, of the first place that has a sensor.
+func (s *smi) temperature(i uintptr, metric uintptr, places ...uintptr) (uint64, error) {
 	var err error
-	for _, place := range []uintptr{rsmi.RSMI_TEMP_TYPE_EDGE, rsmi.RSMI_TEMP_TYPE_JUNCTION} {
+	for _, place := range places {
 		var v uint64
 		if v, err = s.get(rsmi.Rsmi_dev_temp_metric_get, i, place, metric); err == nil {
 			return uint64(max(int64(v)/1000, 0)), nil
@@ -196,31 +207,6 @@ func (s *smi) fan(i uintptr) (uint64, error) {
 		most = rsmi.RSMIMAXFANSPEED
 	}
 	return min(uint64(max(int64(v), 0))*100/most, 100), nil
-}
-
-// clock is in MHz, of the list of frequencies that the GPU has: the one it runs at, or the highest.
-func (s *smi) clock(i uintptr, kind uintptr, highest bool) (uint64, error) {
-	out := dl.Alloc(rsmi.RSMIFREQUENCIESBYTES + 64) // more than either layout, should a release add to it
-	defer out.Free()
-	if err := s.call(rsmi.Rsmi_dev_gpu_clk_freq_get, i, kind, out.Addr()); err != nil {
-		return 0, err
-	}
-	b := out.Bytes()
-	count, current, at, most := rsmi.RSMIFREQUENCIESR6COUNTAT, rsmi.RSMIFREQUENCIESR6CURRENTAT, rsmi.RSMIFREQUENCIESR6AT, uint32(rsmi.RSMIFREQUENCIESR6MAX)
-	if s.old {
-		count, current, at, most = rsmi.RSMIFREQUENCIESR5COUNTAT, rsmi.RSMIFREQUENCIESR5CURRENTAT, rsmi.RSMIFREQUENCIESR5AT, rsmi.RSMIFREQUENCIESR5MAX
-	}
-	n, now := binary.LittleEndian.Uint32(b[count:]), binary.LittleEndian.Uint32(b[current:])
-	if n > most || !highest && now >= n || n == 0 {
-		return 0, fmt.Errorf("%w: frequency %d of %d", backend.ErrNoSensor, now, n)
-	}
-	best := uint64(0)
-	for k := range n {
-		if hz := binary.LittleEndian.Uint64(b[at+8*int(k):]); highest || k == now {
-			best = max(best, hz)
-		}
-	}
-	return best / 1e6, nil
 }
 
 // texts are the functions that write a text.

@@ -12,6 +12,11 @@ import (
 
 // The numbers of fields that a device here has an answer to.
 const (
+	fieldECC            = 1
+	fieldECCPending     = 2
+	fieldCorrected      = 3
+	fieldUncorrected    = 4
+	fieldMemoryDegrees  = 82
 	fieldPolicyFirst    = 74 // time below each limit's clock, in nanoseconds
 	fieldPolicyLast     = 79
 	fieldEnergy         = 83
@@ -38,6 +43,16 @@ func (t *Thread) field(h nv.NvmlDevice_t, id uint32) (uint64, nv.NvmlValueType_t
 	case fieldEnergy, fieldEnergyToo:
 		v, err := t.DeviceGetTotalEnergyConsumption(h)
 		return v, wide, err
+	case fieldECC, fieldECCPending:
+		return narrow(t.sense(h, backend.SensorECC))
+	case fieldCorrected:
+		v, err := t.tell(h, backend.SensorCorrected)
+		return v, wide, err
+	case fieldUncorrected:
+		v, err := t.tell(h, backend.SensorUncorrected)
+		return v, wide, err
+	case fieldMemoryDegrees:
+		return narrow(t.MemoryTemperature(h))
 	case fieldLinks:
 		return narrow(0, nil)
 	case fieldReplays:

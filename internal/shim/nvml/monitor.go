@@ -21,8 +21,8 @@ func (t *Thread) monitor(h nv.NvmlDevice_t) (backend.Monitor, error) {
 	return t.watch(dev)
 }
 
-// sense asks a device's monitor; NOT_SUPPORTED where it has none, or that sensor is missing.
-func (t *Thread) sense(h nv.NvmlDevice_t, s backend.Sensor) (uint32, error) {
+// tell asks a device's monitor; NOT_SUPPORTED where it has none, or that sensor is missing.
+func (t *Thread) tell(h nv.NvmlDevice_t, s backend.Sensor) (uint64, error) {
 	m, err := t.monitor(h)
 	if err != nil {
 		return 0, err
@@ -31,7 +31,13 @@ func (t *Thread) sense(h nv.NvmlDevice_t, s backend.Sensor) (uint32, error) {
 		return 0, notSupported
 	}
 	v, err := m.Sense(s)
-	return uint32(v), told(err)
+	return v, told(err)
+}
+
+// sense is tell for what NVML has 32 bits for.
+func (t *Thread) sense(h nv.NvmlDevice_t, s backend.Sensor) (uint32, error) {
+	v, err := t.tell(h, s)
+	return uint32(v), err
 }
 
 // told is NVML's answer for what a monitor said.
@@ -59,10 +65,10 @@ func (t *Thread) power(h nv.NvmlDevice_t, s backend.Sensor, own func() (uint64, 
 	return uint32(microwatts / 1000), nil
 }
 
-// DeviceGetTotalEnergyConsumption is in millijoules, of the processors where the system tells.
+// DeviceGetTotalEnergyConsumption is in millijoules; of the processors where the system tells.
 func (t *Thread) DeviceGetTotalEnergyConsumption(h nv.NvmlDevice_t) (uint64, error) {
 	if m, err := t.monitor(h); err != nil || m != nil {
-		return 0, cmp.Or(err, error(notSupported))
+		return t.tell(h, backend.SensorEnergy)
 	}
 	microjoules, ok := roster.Energy()
 	if !ok {

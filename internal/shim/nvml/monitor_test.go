@@ -23,7 +23,10 @@ func smiBodies(r6 bool) map[string]string {
 		"rsmi_dev_busy_percent_get":        "*(uint32_t *)p_busy_percent = 40 + p_dv_ind;",
 		"rsmi_dev_memory_busy_percent_get": "*(uint32_t *)p_busy_percent = 20 + p_dv_ind;",
 		"rsmi_dev_memory_usage_get":        "*(uint64_t *)p_used = p_mem_type ? 0 : 1000000 + p_dv_ind;",
-		"rsmi_dev_temp_metric_get":         "if (p_sensor_type == 0) return 2;\n    *(int64_t *)p_temperature = 60999 + 1000 * p_dv_ind + 10000 * p_metric;",
+		"rsmi_dev_energy_count_get":        "*(uint64_t *)p_power = 3000000000 + p_dv_ind; *(float *)p_counter_resolution = 15.3f; *(uint64_t *)p_timestamp = 1;",
+		"rsmi_dev_ecc_enabled_get":         "*(uint64_t *)p_enabled_blocks = 0x2005 | 1ull << 63;",
+		"rsmi_dev_ecc_count_get":           "((uint64_t *)p_ec)[0] = p_block; ((uint64_t *)p_ec)[1] = 3 * p_block;",
+		"rsmi_dev_temp_metric_get":         "if (p_sensor_type == 0) return 2;\n    if (p_sensor_type == 2) { *(int64_t *)p_temperature = 71500; return 0; }\n    *(int64_t *)p_temperature = 60999 + 1000 * p_dv_ind + 10000 * p_metric;",
 		"rsmi_dev_power_ave_get":           "*(uint64_t *)p_power = 150000000 + 1000 * p_dv_ind;",
 		"rsmi_dev_power_cap_get":           "*(uint64_t *)p_cap = 300000000;",
 		"rsmi_dev_power_cap_default_get":   "*(uint64_t *)p_default_cap = 310000000;",
@@ -43,8 +46,11 @@ func smiBodies(r6 bool) map[string]string {
     *(uint32_t *)p_num_devices = p_pid == 700 ? 1 : 2;`,
 		"rsmi_dev_gpu_clk_freq_get": `struct { uint32_t n, now; uint64_t hz[32]; } *f = p_f; memset(f, 0, sizeof *f);
     f->n = 3; f->now = 1; f->hz[0] = 500000000; f->hz[1] = p_clk_type == 4 ? 900000000 : 1700000000; f->hz[2] = p_clk_type == 4 ? 1250000000 : 2300000000;`,
+		"rsmi_dev_pci_bandwidth_get": `struct { uint32_t n, now; uint64_t hz[32]; uint32_t lanes[32]; } *f = p_bandwidth; memset(f, 0, sizeof *f);
+    f->n = 2; f->now = 0; f->hz[0] = 2500000000; f->hz[1] = 16000000000; f->lanes[0] = 8; f->lanes[1] = 16;`,
 	}
 	if r6 {
+		b["rsmi_dev_pci_bandwidth_get"] = strings.NewReplacer("struct { uint32_t n,", "struct { _Bool deep; uint32_t n,", "[32]", "[33]").Replace(b["rsmi_dev_pci_bandwidth_get"])
 		b["rsmi_compute_process_info_by_device_get"] = "((uint64_t *)p_proc)[1] = 100 + p_dv_ind;"
 		b["rsmi_dev_power_get"] = "*(uint64_t *)p_power = 160000000 + 1000 * p_dv_ind; *(uint32_t *)p_type = 1;"
 		b["rsmi_dev_gpu_clk_freq_get"] = strings.Replace(b["rsmi_dev_gpu_clk_freq_get"], "struct { uint32_t n,", "struct { _Bool deep; uint32_t n,", 1)
@@ -105,6 +111,10 @@ func TestMonitor(t *testing.T) {
 				{"fan", func() (uint32, error) { return th.DeviceGetFanSpeedV2(h, 0) }, 20},
 				{"clock", clock(th.DeviceGetClockInfo, nv.NVML_CLOCK_SM), 1700}, {"memory clock", clock(th.DeviceGetClockInfo, nv.NVML_CLOCK_MEM), 900},
 				{"highest memory clock", clock(th.DeviceGetMaxClockInfo, nv.NVML_CLOCK_MEM), 1250}, {"replays", func() (uint32, error) { return th.DeviceGetPcieReplayCounter(h) }, 5},
+				{"memory temperature", func() (uint32, error) { return th.MemoryTemperature(h) }, 71},
+				{"generation", func() (uint32, error) { return th.DeviceGetCurrPcieLinkGeneration(h) }, 1}, {"highest generation", func() (uint32, error) { return th.DeviceGetGpuMaxPcieLinkGeneration(h) }, 4},
+				{"speed", func() (uint32, error) { return th.DeviceGetPcieSpeed(h) }, 2500}, {"highest speed", func() (uint32, error) { return th.DeviceGetPcieLinkMaxSpeed(h) }, 4},
+				{"lanes", func() (uint32, error) { return th.DeviceGetCurrPcieLinkWidth(h) }, 8}, {"most lanes", func() (uint32, error) { return th.DeviceGetMaxPcieLinkWidth(h) }, 16},
 			} {
 				if got, err := q.ask(); err != nil || got != q.want {
 					t.Errorf("%s: %d, %v, want %d", q.name, got, err, q.want)
@@ -113,6 +123,41 @@ func TestMonitor(t *testing.T) {
 			least, most, err := th.DeviceGetPowerManagementLimitConstraints(h)
 			if err != nil || least != 100000 || most != 400000 {
 				t.Errorf("limits %d to %d, %v", least, most, err)
+			}
+			const corrected, uncorrected, volatile, aggregate = nv.NVML_MEMORY_ERROR_TYPE_CORRECTED, nv.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nv.NVML_VOLATILE_ECC, nv.NVML_AGGREGATE_ECC
+			total := func(k nv.NvmlMemoryErrorType_t, c nv.NvmlEccCounterType_t) func() (uint64, error) {
+				return func() (uint64, error) { return th.DeviceGetTotalEccErrors(h, k, c) }
+			}
+			memory := func(w nv.NvmlMemoryLocation_t) func() (uint64, error) {
+				return func() (uint64, error) { return th.DeviceGetMemoryErrorCounter(h, uncorrected, volatile, w) }
+			}
+			for _, q := range []struct {
+				name string
+				ask  func() (uint64, error)
+				want uint64
+				code error
+			}{
+				{"energy", func() (uint64, error) { return th.DeviceGetTotalEnergyConsumption(h) }, 45900000, nil},
+				{"corrected", total(corrected, volatile), 0x2005, nil}, {"uncorrected", total(uncorrected, volatile), 3 * 0x2005, nil}, {"of a lifetime", total(corrected, aggregate), 0, notSupported},
+				{"of no kind", total(9, volatile), 0, invalidArgument}, {"in memory", memory(nv.NVML_MEMORY_LOCATION_DRAM), 3, nil}, {"in a cache", memory(nv.NVML_MEMORY_LOCATION_L2_CACHE), 0, notSupported},
+			} {
+				if got, err := q.ask(); err != q.code || got != q.want {
+					t.Errorf("%s: %d, %v, want %d, %v", q.name, got, err, q.want, q.code)
+				}
+			}
+			if now, next, err := th.DeviceGetEccMode(h); err != nil || now != nv.NVML_FEATURE_ENABLED || next != now {
+				t.Errorf("correction %v, %v, %v", now, next, err)
+			}
+			for i, id := range []uint32{fieldECC, fieldCorrected, fieldUncorrected, fieldMemoryDegrees, fieldEnergy} {
+				hostmem.Store(u.Index(i, 40), nv.NvmlFieldValue_t{FieldId: id, NvmlReturn: nv.NVML_ERROR_UNKNOWN})
+			}
+			if err := th.DeviceGetFieldValues(h, 5, u); err != nil {
+				t.Error(err)
+			}
+			for i, want := range []uint64{1, 0x2005, 3 * 0x2005, 71} {
+				if f := hostmem.Load[nv.NvmlFieldValue_t](u.Index(i, 40)); f.NvmlReturn != nv.NVML_SUCCESS || *f.Value.UllVal() != want {
+					t.Errorf("field %d: %+v, want %d", f.FieldId, f, want)
+				}
 			}
 			if got := smi.Calls(t); !slices.Contains(got, "rsmi_init 0") || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "rsmi_dev_power_get 0") }) {
 				t.Errorf("calls %q", got)

@@ -25,9 +25,13 @@ const (
 	Rsmi_dev_fan_speed_get
 	Rsmi_dev_fan_speed_max_get
 	Rsmi_dev_gpu_clk_freq_get
+	Rsmi_dev_energy_count_get
 	Rsmi_dev_vbios_version_get
 	Rsmi_dev_serial_number_get
 	Rsmi_dev_pci_replay_counter_get
+	Rsmi_dev_pci_bandwidth_get
+	Rsmi_dev_ecc_enabled_get
+	Rsmi_dev_ecc_count_get
 	Rsmi_compute_process_info_get
 	Rsmi_compute_process_gpus_get
 	Rsmi_compute_process_info_by_device_get
@@ -59,9 +63,13 @@ var Rows = [NumFuncs]Row{
 	Rsmi_dev_fan_speed_get:                  {"rsmi_dev_fan_speed_get", 3},
 	Rsmi_dev_fan_speed_max_get:              {"rsmi_dev_fan_speed_max_get", 3},
 	Rsmi_dev_gpu_clk_freq_get:               {"rsmi_dev_gpu_clk_freq_get", 3},
+	Rsmi_dev_energy_count_get:               {"rsmi_dev_energy_count_get", 4},
 	Rsmi_dev_vbios_version_get:              {"rsmi_dev_vbios_version_get", 3},
 	Rsmi_dev_serial_number_get:              {"rsmi_dev_serial_number_get", 3},
 	Rsmi_dev_pci_replay_counter_get:         {"rsmi_dev_pci_replay_counter_get", 2},
+	Rsmi_dev_pci_bandwidth_get:              {"rsmi_dev_pci_bandwidth_get", 2},
+	Rsmi_dev_ecc_enabled_get:                {"rsmi_dev_ecc_enabled_get", 2},
+	Rsmi_dev_ecc_count_get:                  {"rsmi_dev_ecc_count_get", 3},
 	Rsmi_compute_process_info_get:           {"rsmi_compute_process_info_get", 2},
 	Rsmi_compute_process_gpus_get:           {"rsmi_compute_process_gpus_get", 3},
 	Rsmi_compute_process_info_by_device_get: {"rsmi_compute_process_info_by_device_get", 3},
@@ -242,6 +250,10 @@ const (
 	RSMIFREQUENCIESR5AT        = 8
 	RSMIFREQUENCIESR5MAX       = 32
 	RSMIMAXFANSPEED            = 255
+	RSMILANESR6AT              = 280
+	RSMILANESR5AT              = 264
+	RSMIGPUBLOCKUMC            = 1
+	RSMIGPUBLOCKLAST           = 0x2000
 	RSMIPROCESSBYTES           = 32
 	RSMIPROCESSVRAMAT          = 8
 )
