@@ -193,6 +193,8 @@ int kzb___cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t
 int kzb___cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared, void **stream) {
 	if (!configs.depth)
 		return kz_runtime_answer(KZ_cudaErrorMissingConfiguration);
+	if (!grid || !block || !shared || !stream)
+		return kz_runtime_answer(KZ_CUDA_ERROR_INVALID_VALUE);
 	struct config *c = &configs.top[--configs.depth];
 	*grid = c->grid, *block = c->block, *shared = c->shared, *stream = c->stream;
 	return KZ_CUDA_SUCCESS;

@@ -53,3 +53,22 @@ func TestFromObjectGarbage(t *testing.T) {
 		}
 	}
 }
+
+// FuzzObject: archives and host objects of any content are read or refused.
+func FuzzObject(f *testing.F) {
+	fat := mustWrite(f, Part{Kind: PTX, SM: 80, Flags: FlagLZ4, Data: ptx("sm_80")})
+	f.Add(archive(Member{"//", []byte("a_name_that_is_too_long.o/\n")}, Member{"/0", fat}, Member{"b.o/", []byte("odd")}))
+	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		list, err := Members(b)
+		if err != nil {
+			list = []Member{{"", b}}
+		}
+		for _, m := range list {
+			if cs, err := FromObject(m.Data); err == nil {
+				_, _ = Choose(cs, 90)
+			}
+		}
+		_, _ = ParseWrapper(b)
+	})
+}

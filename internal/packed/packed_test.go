@@ -62,3 +62,13 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 }
+
+// FuzzUnpack: a file of any content is unpacked or refused, and never to more than a small multiple of what it says.
+func FuzzUnpack(f *testing.F) {
+	file, err := Pack("# header", map[string]string{"one": strings.Repeat("add.f32 %f1, %f2, %f3;\n", 100), "two": "2"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file)
+	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = Unpack(b) })
+}

@@ -39,6 +39,9 @@ int main(void) {
 	dim3 grid = {1, 2, 3}, block = {4, 5, 6}, g, b;
 	size_t shared;
 	cudaStream_t stream;
+	EXPECT(__cudaPushCallConfiguration(grid, block, 76, 0), 0);
+	EXPECT(__cudaPopCallConfiguration(&g, &b, 0, &stream), cudaErrorInvalidValue);
+	EXPECT(__cudaPopCallConfiguration(&g, &b, &shared, &stream), 0);
 	EXPECT(__cudaPopCallConfiguration(&g, &b, &shared, &stream), cudaErrorMissingConfiguration);
 	EXPECT(__cudaPushCallConfiguration(grid, block, 77, cudaStreamPerThread), 0);
 	EXPECT(__cudaPopCallConfiguration(&g, &b, &shared, &stream), 0);
