@@ -65,7 +65,7 @@ static int frame_grow(struct kz_ctx *c, uint64_t need) {
 }
 
 int kz_ctx_areas(struct kz_ctx *c, const struct kz_op *op) {
-	const struct kz_kernel_info *k = &op->u.kernel.k->i;
+	const struct kz_kernel_info *k = &c->k->i;
 	const struct kz_launch *l = &op->u.kernel.l;
 	uint64_t local = (uint64_t)k->local_thread * l->threads;
 	if (frame_grow(c, (uint64_t)k->frame_warp * l->warps + k->frame_block) != KZ_OK || kz_local_grow(&c->local, c->e->narrow, local) != KZ_OK ||
@@ -167,7 +167,7 @@ static void describe(struct kz_ctx *c, const struct kz_op *op, struct kz_fault *
 	f->warp = c->w.warp;
 	f->pc_offset = KZ_NO_OFFSET;
 	if (op->kind != KZ_OP_KERNEL) return;
-	f->cookie = op->u.kernel.k->i.cookie;
+	f->cookie = c->k->i.cookie;
 	memcpy(f->grid, op->u.kernel.l.grid, sizeof f->grid);
 	memcpy(f->shape, op->u.kernel.l.block, sizeof f->shape);
 }
@@ -185,7 +185,9 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	const void *l = op;
 	bool ftz = false;
 	if (op->kind == KZ_OP_KERNEL) {
-		const struct kz_kernel_info *k = &op->u.kernel.k->i;
+		const struct kz_kernel *better = atomic_load_explicit(&op->u.kernel.k->better, memory_order_acquire);
+		c->k = better ? better : op->u.kernel.k;
+		const struct kz_kernel_info *k = &c->k->i;
 		if (kz_late(c->e, op->began)) return refuse(c, op, first, f, KZ_FAULT_TIMEOUT);
 		if (kz_ctx_areas(c, op) != KZ_OK) return refuse(c, op, first, f, KZ_FAULT_MEMORY);
 		fn = (kz_entry)k->entry;
@@ -200,7 +202,7 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	c->w.stop_line = c->w.stop_lanes = 0;
 	_Atomic uint64_t *spent = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns, memory_order_relaxed) : NULL;
 	_Atomic uint64_t *listed = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns_listed, memory_order_relaxed) : NULL;
-	_Atomic uint64_t *own = op->kind == KZ_OP_KERNEL ? (_Atomic uint64_t *)op->u.kernel.k->i.times : NULL;
+	_Atomic uint64_t *own = op->kind == KZ_OP_KERNEL ? (_Atomic uint64_t *)c->k->i.times : NULL;
 	int64_t t0 = spent || listed || own ? kz_nanos() : 0, dt = 0;
 	fpmode old = fp_enter(ftz);
 	if (op->began) atomic_store_explicit(&c->began, op->began, memory_order_release);
@@ -228,8 +230,8 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 			f->addr = c->sig_addr;
 			f->kind = (uint32_t)classify(c, op);
 		}
-		if (op->kind == KZ_OP_KERNEL && c->sig_pc - op->u.kernel.k->i.image < op->u.kernel.k->i.image_size)
-			f->pc_offset = c->sig_pc - op->u.kernel.k->i.image;
+		if (op->kind == KZ_OP_KERNEL && c->sig_pc - c->k->i.image < c->k->i.image_size)
+			f->pc_offset = c->sig_pc - c->k->i.image;
 	} else {
 		f->kind = KZ_FAULT_STOP;
 		f->stop = (uint32_t)r;
@@ -243,6 +245,13 @@ struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info) {
 	struct kz_kernel *k = kz_held(calloc(1, sizeof *k));
 	if (k) k->i = *info;
 	return k;
+}
+
+int kz_kernel_supersede(struct kz_kernel *k, const struct kz_kernel *better) {
+	const struct kz_kernel_info *a = &k->i, *b = &better->i;
+	if (a->resumable || b->resumable || a->spins != b->spins || a->shared_static != b->shared_static || a->shared_align != b->shared_align) return 0;
+	atomic_store_explicit(&k->better, better, memory_order_release);
+	return 1;
 }
 
 void kz_kernel_free(struct kz_kernel *k) { free(k); }

@@ -195,6 +195,9 @@ void kz_kernel_free(struct kz_kernel *k);
 // From now on launches of k get KZ_GONE; those that are in a queue still run. Its code goes when kz_grace_begin, called afterwards,
 // finds no work, or what it found is done; k itself when nobody can pass it to a call any more.
 void kz_kernel_retire(struct kz_kernel *k);
+// Launches of k, those under way too, go on with better, which does the same and lives as long as k: blocks that are begun end on the
+// old code. 0: not where blocks may be left and taken up again, whose state is the old code's, nor where the launch's layout differs.
+int kz_kernel_supersede(struct kz_kernel *k, const struct kz_kernel *better);
 struct kz_grace;
 int kz_grace_begin(struct kz_engine *e, struct kz_grace **out); // the work of all queues; *out is NULL if there is none
 void kz_grace_end(struct kz_grace *g);                          // waits until it is done

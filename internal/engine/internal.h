@@ -154,6 +154,7 @@ struct kz_ctx {
 	uint64_t frame_bytes;
 	struct kz_engine *e;
 	struct kz_op *op;
+	const struct kz_kernel *k; // the code of op that runs
 	uint32_t yields;
 	struct kz_area *parked, **parked_end; // blocks that wait, oldest first (park.c)
 	struct kz_area *spare;                // areas without a block
@@ -179,7 +180,7 @@ extern char kz_recover[];
 
 struct kz_ctx *kz_ctx_new(struct kz_engine *e, uint32_t id);
 void kz_ctx_free(struct kz_ctx *c);
-int kz_ctx_areas(struct kz_ctx *c, const struct kz_op *op);         // 0, or KZ_NOMEM
+int kz_ctx_areas(struct kz_ctx *c, const struct kz_op *op);         // for the code in c->k: 0, or KZ_NOMEM
 void kz_ctx_bind(struct kz_ctx *c);                                 // this thread's context from now on; NULL: none
 struct kz_ctx *kz_ctx_current(void);
 void *kz_altstack(void); // gives this thread an alternate signal stack if it has none; the new one, or NULL
@@ -252,6 +253,7 @@ struct kz_kernel {
 	struct kz_kernel_info i;
 	_Atomic uint64_t block_ns; // moving average of one block's time in 1/16 ns; 0: never run
 	_Atomic uint32_t retired;  // no queue takes it any more
+	_Atomic(const struct kz_kernel *) better; // code that takes its place from the next chunk on, or NULL
 };
 
 // A job is an operation made of blocks that several threads may share.

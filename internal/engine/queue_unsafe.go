@@ -7,6 +7,7 @@ package engine
 #cgo nocallback kz_kernel_new
 #cgo nocallback kz_kernel_free
 #cgo nocallback kz_kernel_retire
+#cgo nocallback kz_kernel_supersede
 #cgo nocallback kz_queue_new
 #cgo nocallback kz_queue_unref
 #cgo noescape kz_queue_launch
@@ -56,7 +57,10 @@ type KernelConfig struct {
 }
 
 // Kernel is code that queues can run.
-type Kernel struct{ c *C.struct_kz_kernel }
+type Kernel struct {
+	c      *C.struct_kz_kernel
+	better *Kernel // keeps it
+}
 
 // NewKernel registers code. The mapping must outlive the Kernel.
 func NewKernel(k *KernelConfig) (*Kernel, error) {
@@ -70,7 +74,14 @@ func NewKernel(k *KernelConfig) (*Kernel, error) {
 	if c == nil {
 		return nil, ErrNoMemory
 	}
-	return &Kernel{c}, nil
+	return &Kernel{c: c}, nil
+}
+
+// Supersede has launches of k, those under way too, go on with better code from their next chunk of blocks on. It does the same with the
+// same variables and parameters, and is freed with k. It says no where a block that is begun could not end as it began.
+func (k *Kernel) Supersede(better *Kernel) bool {
+	k.better = better
+	return C.kz_kernel_supersede(k.c, better.c) != 0
 }
 
 // Free forgets the code. Work that uses it must be done; a launch that comes all the same, or is under way on another thread, gets

@@ -27,7 +27,7 @@ bool kz_nudged(int sig, const siginfo_t *si) {
 
 bool kz_late_at(const struct kz_ctx *c, uint64_t pc) {
 	if (!c || !c->armed || !kz_late(c->e, atomic_load_explicit(&c->began, memory_order_relaxed))) return false;
-	const struct kz_kernel_info *k = &c->op->u.kernel.k->i;
+	const struct kz_kernel_info *k = &c->k->i;
 	return pc - k->image < k->image_size;
 }
 

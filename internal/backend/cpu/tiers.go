@@ -12,7 +12,7 @@ import (
 )
 
 // A kernel's first launches run on baseline code, which is there at once. Its optimised code is made in the background and takes
-// over between two launches. If it cannot be made, the baseline code stays.
+// over between two launches, or in one between two chunks of its blocks. If it cannot be made, the baseline code stays.
 
 // policy is which tiers kernels go through.
 type policy uint8
@@ -149,5 +149,8 @@ func (k *Kernel) replace(v, next *variant) bool {
 	}
 	k.list.Store(&list)
 	k.superseded = append(k.superseded, v)
+	if old, now := &v.image.Meta, &next.image.Meta; slices.Equal(old.Vars, now.Vars) && old.ParamBytes == now.ParamBytes {
+		v.code.Supersede(next.code) // or only launches to come take it
+	}
 	return true
 }
