@@ -53,6 +53,7 @@ func stem(name string) string {
 
 // callOurs calls a function of this code: arguments and result lie at the bottom of the stack.
 func (g *gen) callOurs(in *inst, l x86.Label) {
+	g.flush()
 	at := int32(0)
 	for _, a := range in.args {
 		n := g.size(a.t)
@@ -60,7 +61,7 @@ func (g *gen) callOurs(in *inst, l x86.Label) {
 		at += int32(n+63) &^ 63
 	}
 	g.CallLabel(l)
-	g.forget()
+	g.reset()
 	if in.res >= 0 {
 		g.move(g.slot(in.res), x86.At(stackPtr, at), g.size(in.t))
 	}
@@ -68,6 +69,7 @@ func (g *gen) callOurs(in *inst, l x86.Label) {
 
 // callC calls a function of C's by its address, with numbers and pointers.
 func (g *gen) callC(in *inst) {
+	g.flush()
 	args := in.args[1:]
 	for i, a := range args {
 		if a.t.kind == float || a.t.vector {
@@ -83,7 +85,7 @@ func (g *gen) callC(in *inst) {
 		g.load(arguments[i], a)
 	}
 	g.CallReg(x86.R11)
-	g.forget()
+	g.reset()
 	if in.res >= 0 {
 		g.store(in.res, x86.RAX)
 	}

@@ -22,6 +22,9 @@ type interval struct {
 type frame struct {
 	places []place
 	slots  []int32 // by value: offset in the frame; -1: none
+	live   []interval
+	beyond []bool  // values that are read outside the block that makes them, or by phis
+	first  []int32 // by block: the number of its first instruction
 	size   int32
 }
 
@@ -95,7 +98,9 @@ func (m *module) newFrame(f *function) *frame {
 	for i := range fr.places {
 		fr.places[i] = fr.resolve(fr.places[i])
 	}
-	fr.assign(m, f, fr.intervals(f))
+	fr.beyond = make([]bool, len(f.types))
+	fr.live = fr.intervals(f)
+	fr.assign(m, f, fr.live)
 	return fr
 }
 
@@ -125,7 +130,9 @@ func (fr *frame) intervals(f *function) []interval {
 	for _, p := range f.params {
 		touch(p, 0)
 		live[p].defined = 0
+		fr.beyond[p] = true
 	}
+	home := make([]int32, len(f.types))
 	first, last := make([]int32, len(f.blocks)), make([]int32, len(f.blocks))
 	at := int32(1)
 	for _, b := range f.order {
@@ -133,12 +140,23 @@ func (fr *frame) intervals(f *function) []interval {
 		at += int32(len(f.blocks[b].insts)) + 1
 		last[b] = at - 1
 	}
-	use := func(o operand, at int32) {
+	fr.first = first
+	for _, b := range f.order {
+		for _, in := range f.blocks[b].insts {
+			if in.res >= 0 {
+				home[in.res] = b
+			}
+		}
+	}
+	use := func(o operand, at, block int32) {
 		if o.isConst() {
 			return
 		}
 		if p := fr.places[o.val]; p.base >= 0 {
 			touch(p.base, at)
+			if home[p.base] != block {
+				fr.beyond[p.base] = true
+			}
 		}
 	}
 	for _, b := range f.order {
@@ -150,12 +168,13 @@ func (fr *frame) intervals(f *function) []interval {
 				for k, a := range in.args {
 					end := last[in.labels[k]]
 					touch(in.res, end)
-					use(a, end)
+					use(a, end, -1)
 				}
+				fr.beyond[in.res] = true
 				continue
 			}
 			for _, a := range in.args {
-				use(a, pos)
+				use(a, pos, b)
 			}
 			if in.res >= 0 && fr.places[in.res].base == in.res {
 				touch(in.res, pos)

@@ -21,7 +21,7 @@ type gen struct {
 	regs  cache
 	flags flagsOf
 	edges []edgeStub
-	next  *inst // what follows the instruction being written
+	now   int32 // number of the instruction being written
 }
 
 // flagsOf says that the processor's flags have a value's truth.
@@ -46,6 +46,7 @@ const (
 // function writes a function. The kernel is called by C; the others only by this code, with their arguments on the stack,
 // each at a multiple of 64 bytes, and the room for the result behind them.
 func (m *module) function(f *function, kernel bool) {
+	removeDead(f)
 	g := &gen{module: m, f: f, kernel: kernel}
 	g.fr = m.newFrame(f)
 	g.saved = g.fr.take(8)
@@ -65,13 +66,10 @@ func (m *module) function(f *function, kernel bool) {
 	patch := g.prologue()
 	for _, b := range f.order {
 		m.Place(g.labels[b])
-		g.forget()
+		g.reset()
 		insts := f.blocks[b].insts
 		for i, in := range insts {
-			g.next = nil
-			if i+1 < len(insts) {
-				g.next = insts[i+1]
-			}
+			g.now = g.fr.first[b] + int32(i)
 			if in.debug != 0 {
 				m.line(in.debug)
 			}
@@ -81,7 +79,7 @@ func (m *module) function(f *function, kernel bool) {
 	for i := 0; i < len(g.edges); i++ {
 		e := g.edges[i]
 		m.Place(e.at)
-		g.forget()
+		g.reset()
 		g.copies(e.from, e.to)
 		m.Jmp(g.labels[e.to])
 	}
@@ -168,9 +166,11 @@ func (g *gen) inst(in *inst, b int32) {
 	case "phi":
 		return
 	case "br":
+		g.flush()
 		g.branch(in, b, flags)
 		return
 	case "switch":
+		g.flush()
 		g.switches(in, b)
 		return
 	case "ret":
@@ -187,10 +187,10 @@ func (g *gen) inst(in *inst, b int32) {
 	write(g, in)
 }
 
-// slot is the memory of a value.
-func (g *gen) slot(v int32) x86.Mem { return g.mem(operand{val: v}) }
+// slot is the memory of a result, to be written.
+func (g *gen) slot(v int32) x86.Mem { return x86.At(framePtr, g.fr.slots[v]) }
 
-// mem is the memory of an operand.
+// mem is the memory of an operand, to be read.
 func (g *gen) mem(o operand) x86.Mem {
 	if o.isConst() {
 		return x86.Constant(g.constantAt(o.con))
@@ -199,6 +199,7 @@ func (g *gen) mem(o operand) x86.Mem {
 	if p.base < 0 {
 		return x86.Constant(g.constantAt(p.con) + p.off)
 	}
+	g.sync(p.base)
 	return x86.At(framePtr, g.fr.slots[p.base]+p.off)
 }
 

@@ -141,7 +141,7 @@ func readAddress(r *reader, in *inst) {
 }
 
 func readLoad(r *reader, in *inst) {
-	if r.peekWord() == "atomic" {
+	if w := r.peekWord(); w == "atomic" || w == "volatile" {
 		in.sub = r.word()
 	}
 	r.flags()

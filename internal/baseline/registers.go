@@ -3,12 +3,13 @@ package baseline
 import "kudzu/internal/baseline/x86"
 
 // cache says what vector registers hold: bytes of a value from an offset on, as far as a register reaches. It is good for
-// one block; slots are written at once, so nothing has to be saved.
+// one block. A result is written to its slot when its register is wanted for something else, when something reads the slot,
+// or at the end of the block; never if nothing reads it any more.
 type cache struct {
-	at   map[held]x86.Reg
-	in   [32]held
-	next int
-	age  [32]int
+	at    map[held]x86.Reg
+	in    [32]held
+	dirty [32]bool // the slot is still to be written
+	next  int
 }
 
 type held struct {
@@ -33,8 +34,15 @@ func (g *gen) widest() x86.Width {
 	return 1
 }
 
-// forget says that registers hold nothing known.
+// forget says that registers hold nothing known. What slots still lack is written first.
 func (g *gen) forget() {
+	g.flush()
+	g.reset()
+}
+
+// reset says that registers hold nothing: at the start of a block.
+func (g *gen) reset() {
+	g.regs.dirty = [32]bool{}
 	clear(g.regs.at)
 	if g.regs.at == nil {
 		g.regs.at = map[held]x86.Reg{}
@@ -45,12 +53,43 @@ func (g *gen) forget() {
 	g.flags.valid = false
 }
 
+// flush writes the slots that are behind their registers.
+func (g *gen) flush() {
+	for r := range g.regs.dirty {
+		if g.regs.dirty[r] {
+			g.spill(x86.Reg(r))
+		}
+	}
+}
+
+// sync writes the slot of a value.
+func (g *gen) sync(v int32) {
+	for r, d := range g.regs.dirty {
+		if d && g.regs.in[r].base == v {
+			g.spill(x86.Reg(r))
+		}
+	}
+}
+
+// spill writes a register to the slot that it is the newer copy of, if anything may still read that.
+func (g *gen) spill(r x86.Reg) {
+	g.regs.dirty[r] = false
+	k := g.regs.in[r]
+	if !g.fr.beyond[k.base] && g.fr.live[k.base].to < g.now {
+		return
+	}
+	g.V(x86.VMOVDQUStore, k.l, r, 0, x86.M(x86.At(framePtr, g.fr.slots[k.base]+k.off)))
+}
+
 // fresh is a register to write: the one that was given out longest ago.
 func (g *gen) fresh() x86.Reg {
 	c := &g.regs
 	r := c.next
 	c.next = (c.next + 1) % g.vectorRegs()
 	if c.in[r].set {
+		if c.dirty[r] {
+			g.spill(x86.Reg(r))
+		}
 		delete(c.at, c.in[r])
 		c.in[r].set = false
 	}
@@ -93,10 +132,13 @@ func (g *gen) reg(o operand, off int, l x86.Width) x86.Reg {
 
 func (g *gen) remember(r x86.Reg, k held) {
 	c := &g.regs
-	if old, ok := c.at[k]; ok {
+	if old, ok := c.at[k]; ok && old != r {
 		c.in[old].set = false
 	}
-	if c.in[r].set {
+	if c.in[r].set && c.in[r] != k {
+		if c.dirty[r] {
+			g.spill(r)
+		}
 		delete(c.at, c.in[r])
 	}
 	c.at[k], c.in[r] = r, k
@@ -104,13 +146,12 @@ func (g *gen) remember(r x86.Reg, k held) {
 
 // put writes a register to the result's bytes from off on; n bytes count, of a slot that has room for all of it.
 func (g *gen) put(v int32, off int, l x86.Width, r x86.Reg, n int) {
-	m := g.slot(v).Plus(int32(off))
-	if n >= 16 || g.size(g.f.types[v]) > 8 {
-		g.V(x86.VMOVDQUStore, l, r, 0, x86.M(m))
-	} else {
-		g.storeLow(m, r, n)
-	}
 	g.remember(r, g.key(operand{val: v}, off, l))
+	if n >= 16 || g.size(g.f.types[v]) > 8 {
+		g.regs.dirty[r] = true
+		return
+	}
+	g.storeLow(g.slot(v).Plus(int32(off)), r, n)
 }
 
 // storeLow writes the low bytes of a vector register.

@@ -119,9 +119,17 @@ func shuffle(g *gen, in *inst) {
 	col := column(in.t.bits)
 	if lane, ok := splatOf(in.list); ok && lane >= 0 && col >= 0 {
 		m := g.lane(in, lane)
-		r := g.fresh()
-		g.V(broadcasts[col], g.widest(), r, 0, x86.M(m))
-		g.pieces(g.size(in.t), func(off int, l x86.Width, n int) { g.put(in.res, off, l, r, n) })
+		var all x86.Reg
+		g.pieces(g.size(in.t), func(off int, l x86.Width, n int) {
+			r := g.fresh()
+			if off == 0 {
+				g.V(broadcasts[col], g.widest(), r, 0, x86.M(m))
+				all = r
+			} else {
+				g.V(x86.VMOVDQU, l, r, 0, x86.R(all))
+			}
+			g.put(in.res, off, l, r, n)
+		})
 		return
 	}
 	g.pieces(g.size(in.t), func(off int, l x86.Width, n int) { g.shufflePiece(in, off, l, n) })
