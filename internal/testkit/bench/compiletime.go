@@ -26,7 +26,8 @@ type kernelTime struct {
 	Set    string  `json:"set"` // "bench", or the name of the library it comes from
 	MMA    bool    `json:"mma"`
 	Bytes  int     `json:"bytes"`
-	Kudzu  float64 `json:"kudzu_ms"`
+	Kudzu  float64 `json:"kudzu_ms"`              // of optimised code
+	First  float64 `json:"baseline_ms,omitempty"` // of baseline code, which the first launch waits for; 0: it has none
 	PTXAS  float64 `json:"ptxas_ms,omitempty"`
 	Error  string  `json:"error,omitempty"`
 }
@@ -51,6 +52,7 @@ type unit struct {
 type compileFlags struct {
 	kernels, list, kudzu, ptxas, out, apps string
 	count, reps                            int
+	baselineOnly                           bool
 }
 
 func runCompile(args []string) error {
@@ -63,6 +65,7 @@ func runCompile(args []string) error {
 	fs.StringVar(&f.out, "json", "", "where to write the figures")
 	fs.StringVar(&f.apps, "apps", "", "also kernels of this library")
 	fs.IntVar(&f.count, "n", 200, "how many kernels of the library")
+	fs.BoolVar(&f.baselineOnly, "baseline", false, "measure baseline code alone")
 	fs.IntVar(&f.reps, "reps", 3, "compilations of each kernel; the median counts")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -145,7 +148,7 @@ func newUnit(x *ptx.Index, kernel, set, arch string) (unit, error) {
 }
 
 // libraryUnits takes n kernels, evenly spaced, of all the PTX in a library: the modules for the highest target that ptxas of
-// today still knows and that a device of compute capability 9.0 accepts.
+// today still knows.
 func libraryUnits(file string, n int) ([]unit, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -179,7 +182,7 @@ func libraryUnits(file string, n int) ([]unit, error) {
 				continue
 			}
 			t, ok := fatbin.PTXTarget(text)
-			if !ok || t.SM > 90 || t.SM < 75 {
+			if !ok || t.SM > 121 || t.SM < 75 {
 				continue
 			}
 			x, err := ptx.IndexModule(string(text))
@@ -194,7 +197,7 @@ func libraryUnits(file string, n int) ([]unit, error) {
 	}
 	from := all[best]
 	if len(from) == 0 {
-		return nil, fmt.Errorf("%s: no PTX for targets of 7.5 to 9.0", file)
+		return nil, fmt.Errorf("%s: no PTX for targets of 7.5 to 12.1", file)
 	}
 	var units []unit
 	n = min(n, len(from))
@@ -236,16 +239,16 @@ func measure(units []unit, f *compileFlags) (*compileTimes, error) {
 	}
 	for i := range units {
 		u := &units[i]
-		var took []float64
-		for range f.reps {
-			start := time.Now()
-			if _, err := c.Compile(&compile.Request{PTX: u.text, Kernel: u.Kernel, Block: u.block}); err != nil {
-				u.Error = err.Error()
-				break
-			}
-			took = append(took, ms(time.Since(start)))
+		var err error
+		if u.First, err = compiled(c, u, f.reps, compile.Baseline); err != nil {
+			progress("%s: %v", u.Kernel, err)
 		}
-		u.Kudzu = median(took)
+		if !f.baselineOnly {
+			u.Kudzu, err = compiled(c, u, f.reps, compile.Optimised)
+		}
+		if err != nil {
+			u.Error = err.Error()
+		}
 		if p != nil && u.Error == "" {
 			if u.PTXAS, err = p.median(u.text, u.arch, f.reps); err != nil {
 				u.Error = err.Error()
@@ -255,6 +258,19 @@ func measure(units []unit, f *compileFlags) (*compileTimes, error) {
 		out.Kernels = append(out.Kernels, u.kernelTime)
 	}
 	return out, nil
+}
+
+// compiled is how long a kernel takes to compile, in milliseconds.
+func compiled(c *compile.Client, u *unit, reps int, tier compile.Tier) (float64, error) {
+	var took []float64
+	for range reps {
+		start := time.Now()
+		if _, err := c.Compile(&compile.Request{PTX: u.text, Kernel: u.Kernel, Block: u.block, Options: compile.Options{Tier: tier}}); err != nil {
+			return 0, err
+		}
+		took = append(took, ms(time.Since(start)))
+	}
+	return median(took), nil
 }
 
 // progress shows how far a long measurement is, where a person is looking.
@@ -329,13 +345,50 @@ func median(v []float64) float64 {
 type summary struct {
 	name                string
 	n, failed, within   int // within: at most twice ptxas
+	first               firstTimes
 	kudzu, ptxas        float64
 	ratio, net, slowest float64 // net: ptxas without its start
 }
 
+// firstTimes is what baseline code of a set of kernels comes to.
+type firstTimes struct {
+	n, in, twice int // kernels that have it; within the larger of firstLimit and ptxas's time; within twice that
+	median       float64
+	slowest      float64 // over that limit
+}
+
+// firstLimit is how long a first launch may take to start whatever ptxas needs, in milliseconds.
+const firstLimit = 50
+
+// firstOf sums up the baseline times of kernels.
+func firstOf(list []kernelTime) firstTimes {
+	var t firstTimes
+	var all []float64
+	for _, k := range list {
+		if k.First <= 0 {
+			continue
+		}
+		t.n++
+		all = append(all, k.First)
+		r := k.First / max(firstLimit, k.PTXAS)
+		if r <= 1 {
+			t.in++
+		}
+		if r <= 2 {
+			t.twice++
+		}
+		t.slowest = max(t.slowest, r)
+	}
+	t.median = median(all)
+	return t
+}
+
 // summaries groups by set, kernels with mma apart.
 func (t *compileTimes) summaries() []summary {
-	type group struct{ k, p, r, net []float64 }
+	type group struct {
+		k, p, r, net []float64
+		all          []kernelTime
+	}
 	groups, order := map[string]*group{}, []string{}
 	failed := map[string]int{}
 	for _, k := range t.Kernels {
@@ -354,6 +407,7 @@ func (t *compileTimes) summaries() []summary {
 			continue
 		}
 		g.k = append(g.k, k.Kudzu)
+		g.all = append(g.all, k)
 		if k.PTXAS > 0 {
 			g.p = append(g.p, k.PTXAS)
 			g.r = append(g.r, k.Kudzu/k.PTXAS)
@@ -363,7 +417,7 @@ func (t *compileTimes) summaries() []summary {
 	var out []summary
 	for _, name := range order {
 		g := groups[name]
-		s := summary{name: name, n: len(g.k), failed: failed[name], kudzu: median(g.k), ptxas: median(g.p), ratio: median(g.r), net: median(g.net)}
+		s := summary{name: name, n: len(g.k), failed: failed[name], kudzu: median(g.k), ptxas: median(g.p), ratio: median(g.r), net: median(g.net), first: firstOf(g.all)}
 		for _, r := range g.r {
 			s.slowest = max(s.slowest, r)
 			if r <= 2 {
@@ -381,7 +435,7 @@ func (t *compileTimes) print() {
 		if k.Set != "bench" && k.Error == "" {
 			continue
 		}
-		line := fmt.Sprintf("%-28.28s %8.1f ms", k.Kernel, k.Kudzu)
+		line := fmt.Sprintf("%-28.28s %8.1f ms %8.1f ms", k.Kernel, k.First, k.Kudzu)
 		if k.PTXAS > 0 {
 			line += fmt.Sprintf(" %8.1f ms  %5.2f", k.PTXAS, k.Kudzu/k.PTXAS)
 		}
@@ -403,5 +457,9 @@ func (t *compileTimes) print() {
 			fmt.Printf("; %d FAILED", s.failed)
 		}
 		fmt.Println()
+		if f := s.first; f.n > 0 {
+			fmt.Printf("%s, baseline: %d kernels, median %.1f ms; %.1f %% within the larger of %d ms and ptxas (target 95), %.1f %% within twice that (target 100), worst %.2f\n",
+				s.name, f.n, f.median, 100*float64(f.in)/float64(f.n), firstLimit, 100*float64(f.twice)/float64(f.n), f.slowest)
+		}
 	}
 }
