@@ -27,11 +27,12 @@ var (
 	formsLimit = flag.Duration("formslimit", 0, "TestForms begins no program after this time; 0: it takes as long as it takes")
 )
 
-// target is a compiler: a libLLVM and a width of vectors.
+// target is a compiler: a libLLVM, or the baseline one, and a width of vectors.
 type target struct {
 	name    string
 	runner  *runner
 	force   map[string]bool // of the next compilation
+	tier    compile.Tier
 	client  *compile.Client
 	program int // compiled so far
 }
@@ -39,7 +40,7 @@ type target struct {
 // Compile asks for the form that is set.
 func (t *target) Compile(req *compile.Request) (*compile.Result, error) {
 	r := *req
-	r.Options.Force = t.force
+	r.Options.Force, r.Options.Tier = t.force, t.tier
 	t.program++
 	return t.client.Compile(&r)
 }
@@ -47,7 +48,7 @@ func (t *target) Compile(req *compile.Request) (*compile.Result, error) {
 // Facts tells about a kernel.
 func (t *target) Facts(req *compile.Request) (*compile.Facts, error) { return t.client.Facts(req) }
 
-// targets are every tested libLLVM of this machine, for its own processor and for one without AVX-512.
+// targets are every tested libLLVM of this machine and the baseline compiler, for its own processor and for one without AVX-512.
 func targets(t *testing.T) []*target {
 	self, err := os.Executable()
 	if err != nil {
@@ -70,6 +71,10 @@ func targets(t *testing.T) []*target {
 			}
 		}
 	}
+	const baseline = "baseline" // KUDZU_LLVM=baseline: nothing else
+	if runtime.GOARCH == "amd64" && !slices.Contains(libs, baseline) {
+		libs = append(libs, baseline)
+	}
 	var out []*target
 	for _, lib := range libs {
 		for _, w := range []string{"native", "AVX2"} {
@@ -78,6 +83,9 @@ func targets(t *testing.T) []*target {
 				continue
 			}
 			x := &target{name: lib + " " + w}
+			if lib == baseline {
+				x.tier = compile.Baseline
+			}
 			x.client = compile.New(compile.Config{Command: []string{self, "compiler"}, Target: to, Env: with(os.Environ(), "KUDZU_LLVM", lib)})
 			x.runner = newRunner(t, cpu.New(cpu.Config{Compiler: x}))
 			out = append(out, x)

@@ -17,6 +17,7 @@ import (
 	"kudzu/internal/compile"
 	"kudzu/internal/ptx/isa"
 	"kudzu/internal/testkit"
+	"kudzu/internal/testkit/compiled"
 )
 
 const sweepsFile = isaDir + "sweeps.gz"
@@ -55,6 +56,19 @@ func TestSweepAVX2(t *testing.T) {
 	}
 	c := sweepComparison{full: os.Getenv("KUDZU_FULL") != "", every: 4}
 	c.run(t, compile.Target{Triple: "x86_64-linux-gnu", CPU: "x86-64-v3"})
+}
+
+// TestSweepBaseline does it with the baseline compiler's code for both widths of vectors.
+func TestSweepBaseline(t *testing.T) {
+	sparse := func(t *testing.T, target compile.Target) {
+		c := sweepComparison{full: os.Getenv("KUDZU_FULL") != "", every: 16}
+		c.run(t, target)
+	}
+	t.Run("AVX-512", func(t *testing.T) {
+		compiled.Baseline(t)
+		sparse(t, compile.Target{})
+	})
+	t.Run("AVX2", func(t *testing.T) { sparse(t, compiled.BaselineAVX2(t)) })
 }
 
 // sweepComparison is the compiler for a target against the recorded sweeps.
