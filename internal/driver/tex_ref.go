@@ -23,6 +23,7 @@ type TexRef struct {
 	format   cu.CUarray_format     // guarded by mu
 	channels uint32                // guarded by mu
 	keep     bool                  // guarded by mu: format stays as set though the array has another
+	skip     uint64                // guarded by mu: bytes before the plain memory that was given
 	tex      cu.CUDA_TEXTURE_DESC  // guarded by mu
 }
 
@@ -137,14 +138,14 @@ func (t *Thread) TexRefCreate() (cu.CUtexref, error) {
 	return r.handle, nil
 }
 
-// TexRefDestroy ends what TexRefCreate made; a module's references end with it.
+// TexRefDestroy ends what TexRefCreate made. A module's references end with it, and destroying one does nothing.
 func (t *Thread) TexRefDestroy(h cu.CUtexref) error {
 	r, err := t.texRef(h)
 	if err != nil {
 		return err
 	}
 	if r.mod != nil {
-		return errInvalidValue
+		return nil
 	}
 	if r.ctx.state.texRefs.Delete(handleValue(h)) == nil {
 		return errInvalidHandle // another thread was first
@@ -275,12 +276,9 @@ func (t *Thread) texRefMemory(h cu.CUtexref, p, bytes uint64, mayskip bool) (ski
 		if skip != 0 && !mayskip || bytes > maxPitch {
 			return errInvalidValue
 		}
-		if _, err := r.ctx.state.known1D(p, max(1, bytes)); err != nil {
-			return err
-		}
 		r.bound, r.keep, r.res = true, true, cu.CUDA_RESOURCE_DESC{ResType: cu.CU_RESOURCE_TYPE_LINEAR}
 		l := r.res.Res.Linear()
-		l.DevPtr, l.SizeInBytes = cu.CUdeviceptr(p-skip), bytes+skip
+		l.DevPtr, l.SizeInBytes, r.skip = cu.CUdeviceptr(p-skip), bytes+skip, skip
 		return nil
 	})
 }

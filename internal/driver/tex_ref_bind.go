@@ -95,7 +95,7 @@ func (m *Module) writeRef(name string, h uint64) error {
 	return m.ctx.fail(err)
 }
 
-// object is the reference as it is set now, for kernels; 0 if nothing is bound.
+// object is the reference as it is set now, for kernels; 0 if nothing is bound, or no memory, or no format.
 func (r *TexRef) object(t *Thread, b backend.Textures) (uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,12 +104,12 @@ func (r *TexRef) object(t *Thread, b backend.Textures) (uint64, error) {
 	}
 	x := backend.Texture{Kind: backend.TextureObject, Reference: 1}
 	res, tex := r.res, r.tex
+	n, err := elementBytes(r.format, r.channels)
+	if err != nil && r.keep {
+		return 0, nil
+	}
 	if res.ResType == cu.CU_RESOURCE_TYPE_LINEAR {
 		l := res.Res.Linear()
-		n, err := elementBytes(r.format, r.channels)
-		if err != nil {
-			return 0, err
-		}
 		x.Format, x.Channels, x.Dims, x.Memory, x.Levels = codeOf(r.format), uint8(r.channels), 1, 1, 1
 		x.Base[0], x.Pitch[0], x.Width[0] = uint64(l.DevPtr), l.SizeInBytes, uint32(min(l.SizeInBytes/n, 1<<31))
 	} else if err := t.resource(&x, &res); err != nil {
@@ -121,6 +121,14 @@ func (r *TexRef) object(t *Thread, b backend.Textures) (uint64, error) {
 	if x.Cube == 0 {
 		tex.Flags &^= uint32(cu.CU_TRSF_SEAMLESS_CUBEMAP) // a reference is set before it is known what will be bound
 	}
+	for i, m := range tex.AddressMode {
+		if m < cu.CU_TR_ADDRESS_MODE_WRAP || m > cu.CU_TR_ADDRESS_MODE_BORDER {
+			tex.AddressMode[i] = cu.CU_TR_ADDRESS_MODE_WRAP
+		}
+	}
+	if tex.FilterMode != cu.CU_TR_FILTER_MODE_POINT {
+		tex.FilterMode = cu.CU_TR_FILTER_MODE_LINEAR
+	}
 	if err := sampler(&x, &tex); err != nil {
 		return 0, err
 	}
@@ -131,7 +139,7 @@ func (r *TexRef) object(t *Thread, b backend.Textures) (uint64, error) {
 	return h, nil
 }
 
-// there reports whether the array that is bound still exists: one that was destroyed is bound no more.
+// there reports whether what is bound exists: an array that was destroyed is bound no more, and any address may have been given.
 //
 // Preconditions: r.mu is held.
 func (r *TexRef) there() bool {
@@ -141,6 +149,10 @@ func (r *TexRef) there() bool {
 		return s.arrays.Get(handleValue(r.res.Res.Array().HArray)) != nil
 	case cu.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
 		return s.mipmaps.Get(handleValue(r.res.Res.Mipmap().HMipmappedArray)) != nil
+	case cu.CU_RESOURCE_TYPE_LINEAR:
+		l := r.res.Res.Linear()
+		_, err := s.known1D(uint64(l.DevPtr)+r.skip, max(1, l.SizeInBytes-r.skip))
+		return err == nil
 	}
 	return true
 }

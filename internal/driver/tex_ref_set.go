@@ -5,16 +5,14 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// How a texture reference is sampled. What is out of range is refused at once; what a bound array cannot do shows at the launch.
+// How a texture reference is sampled. As on the card, formats, modes and filters that are none are kept and answered, too; what
+// kernels see then is TexRef.object's to say. What a bound array cannot do shows at the launch.
 
 // TexRefSetFormat says what plain memory consists of.
 func (t *Thread) TexRefSetFormat(h cu.CUtexref, f cu.CUarray_format, channels int32) error {
 	return t.setTexRef(h, func(r *TexRef) error {
-		if channels < 0 {
+		if channels != 1 && channels != 2 && channels != 4 {
 			return errInvalidValue
-		}
-		if _, err := elementBytes(f, uint32(channels)); err != nil {
-			return err
 		}
 		r.format, r.channels = f, uint32(channels)
 		return nil
@@ -41,7 +39,7 @@ func (t *Thread) TexRefGetFormat(format, channels hostmem.Ptr, h cu.CUtexref) er
 // TexRefSetAddressMode says what happens outside in one dimension.
 func (t *Thread) TexRefSetAddressMode(h cu.CUtexref, dim int32, mode cu.CUaddress_mode) error {
 	return t.setTexRef(h, func(r *TexRef) error {
-		if dim < 0 || int(dim) >= len(r.tex.AddressMode) || mode < cu.CU_TR_ADDRESS_MODE_WRAP || mode > cu.CU_TR_ADDRESS_MODE_BORDER {
+		if dim < 0 || int(dim) >= len(r.tex.AddressMode) {
 			return errInvalidValue
 		}
 		r.tex.AddressMode[dim] = mode
@@ -59,17 +57,9 @@ func (t *Thread) TexRefGetAddressMode(h cu.CUtexref, dim int32) (cu.CUaddress_mo
 	})
 }
 
-func setFilter(to *cu.CUfilter_mode, m cu.CUfilter_mode) error {
-	if m != cu.CU_TR_FILTER_MODE_POINT && m != cu.CU_TR_FILTER_MODE_LINEAR {
-		return errInvalidValue
-	}
-	*to = m
-	return nil
-}
-
 // TexRefSetFilterMode chooses points or a mean of neighbours.
 func (t *Thread) TexRefSetFilterMode(h cu.CUtexref, m cu.CUfilter_mode) error {
-	return t.setTexRef(h, func(r *TexRef) error { return setFilter(&r.tex.FilterMode, m) })
+	return t.setTexRef(h, func(r *TexRef) error { r.tex.FilterMode = m; return nil })
 }
 
 // TexRefGetFilterMode reads it.
@@ -79,7 +69,13 @@ func (t *Thread) TexRefGetFilterMode(h cu.CUtexref) (cu.CUfilter_mode, error) {
 
 // TexRefSetMipmapFilterMode does so between levels.
 func (t *Thread) TexRefSetMipmapFilterMode(h cu.CUtexref, m cu.CUfilter_mode) error {
-	return t.setTexRef(h, func(r *TexRef) error { return setFilter(&r.tex.MipmapFilterMode, m) })
+	return t.setTexRef(h, func(r *TexRef) error {
+		if m != cu.CU_TR_FILTER_MODE_POINT && m != cu.CU_TR_FILTER_MODE_LINEAR {
+			return errInvalidValue
+		}
+		r.tex.MipmapFilterMode = m
+		return nil
+	})
 }
 
 // TexRefGetMipmapFilterMode reads it.
