@@ -36,11 +36,20 @@ type copyTask struct {
 	params   cu.CUDA_MEMCPY3D
 	ctx      *Context
 	dst, src volume
+	blocks   *Array // what is copied to, if its blocks are to be decoded
 }
 
 func (c *copyTask) kind() cu.CUgraphNodeType { return cu.CU_GRAPH_NODE_TYPE_MEMCPY }
 
 func (c *copyTask) run(q backend.Queue) error {
+	if err := c.copy(q); err != nil || c.blocks == nil {
+		return err
+	}
+	p := c.params
+	return q.Host(func() { c.blocks.decode(&p) })
+}
+
+func (c *copyTask) copy(q backend.Queue) error {
 	p := &c.params
 	if p.Height == 1 && p.Depth == 1 {
 		return q.Copy(backend.Addr(c.dst.addr), backend.Addr(c.src.addr), p.WidthInBytes)
@@ -167,7 +176,13 @@ func (s *state) copyBox(c *Context, p *cu.CUDA_MEMCPY3D) (*copyTask, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &copyTask{params: *p, ctx: c, dst: d, src: f}, nil
+	k := &copyTask{params: *p, ctx: c, dst: d, src: f}
+	if p.DstMemoryType == cu.CU_MEMORYTYPE_ARRAY {
+		if a := s.arrays.Get(handleValue(p.DstArray)); a != nil && a.blocks != nil {
+			k.blocks = a
+		}
+	}
+	return k, nil
 }
 
 // newSet checks a memset of height rows of width elements.

@@ -19,6 +19,10 @@ type Array struct {
 	pitch, slice uint64 // bytes of a row, and of a slice or layer
 	size         uint64
 	rows, slices uint64 // at least 1
+
+	blocks     *blockFormat // of compressed blocks: elem, pitch, slice and rows are theirs; else nil
+	texels     uint64       // where their texels begin, from base
+	texelPitch uint64
 }
 
 // Mipmap is an array at several sizes, each half of the one before.
@@ -57,7 +61,7 @@ func elementBytes(f cu.CUarray_format, channels uint32) (uint64, error) {
 	}
 	n, ok := formatBytes[f]
 	switch {
-	case !ok && f >= cu.CU_AD_FORMAT_BC1_UNORM && f < cu.CU_AD_FORMAT_MAX: // compressed blocks, planes, packed channels
+	case !ok && f >= cu.CU_AD_FORMAT_BC1_UNORM && f < cu.CU_AD_FORMAT_MAX: // compressed blocks (tex_block.go), planes, packed channels
 		return 0, errNotSupported
 	case !ok || channels != 1 && channels != 2 && channels != 4:
 		return 0, errInvalidValue
@@ -79,8 +83,9 @@ const arrayFlags = cu.CUDA_ARRAY3D_LAYERED | cu.CUDA_ARRAY3D_SURFACE_LDST | cu.C
 
 // arrayShape checks a description and lays it out.
 func arrayShape(d *cu.CUDA_ARRAY3D_DESCRIPTOR) (*Array, error) {
+	block := blockFormats[d.Format]
 	elem, err := elementBytes(d.Format, d.NumChannels)
-	if err != nil {
+	if err != nil && block == nil {
 		return nil, err
 	}
 	if d.Flags&(cu.CUDA_ARRAY3D_SPARSE|cu.CUDA_ARRAY3D_DEFERRED_MAPPING|cu.CUDA_ARRAY3D_VIDEO_ENCODE_DECODE) != 0 {
@@ -102,10 +107,22 @@ func arrayShape(d *cu.CUDA_ARRAY3D_DESCRIPTOR) (*Array, error) {
 		return nil, errInvalidValue
 	}
 	a := &Array{desc: *d, elem: elem, rows: max(1, d.Height), slices: max(1, d.Depth)}
+	if block != nil {
+		return a, a.blockShape(block)
+	}
 	a.pitch = d.Width * elem
 	a.slice = a.pitch * a.rows
 	a.size = a.slice * a.slices
 	return a, nil
+}
+
+// arrayShape is that for a device: blocks are decoded where the host can read what was copied.
+func (c *Context) arrayShape(d *cu.CUDA_ARRAY3D_DESCRIPTOR) (*Array, error) {
+	a, err := arrayShape(d)
+	if err == nil && a.blocks != nil && !oneMemory(c.dev.info) {
+		return nil, errNotSupported
+	}
+	return a, err
 }
 
 // newArray gives an array a handle.
@@ -165,7 +182,7 @@ func (t *Thread) Array3DCreate(d *cu.CUDA_ARRAY3D_DESCRIPTOR) (cu.CUarray, error
 	if err != nil {
 		return 0, err
 	}
-	a, err := arrayShape(d)
+	a, err := c.arrayShape(d)
 	if err != nil {
 		return 0, err
 	}
@@ -277,7 +294,7 @@ func (t *Thread) MipmappedArrayCreate(d *cu.CUDA_ARRAY3D_DESCRIPTOR, n uint32) (
 	next := *d
 	total := uint64(0)
 	for {
-		a, err := arrayShape(&next)
+		a, err := c.arrayShape(&next)
 		if err != nil {
 			return 0, err
 		}

@@ -24,8 +24,22 @@ func (t *Thread) inArray(h cu.CUarray, offset, n uint64) (uint64, error) {
 	return a.base + offset, nil
 }
 
+// toBlocks copies into the first row of an array of compressed blocks, which are decoded behind it; false if it is another array.
+func (t *Thread) toBlocks(dst cu.CUarray, offset, n uint64, from cu.CUDA_MEMCPY3D, stream cu.CUstream, async bool) (bool, error) {
+	a, err := t.array(dst)
+	if err != nil || a.blocks == nil {
+		return false, nil // the caller says what is wrong
+	}
+	from.DstMemoryType, from.DstArray, from.DstXInBytes = cu.CU_MEMORYTYPE_ARRAY, dst, offset
+	from.WidthInBytes, from.Height, from.Depth = n, 1, 1
+	return true, t.memcpy3D(&from, stream, async)
+}
+
 // MemcpyDtoA copies from device memory to an array.
 func (t *Thread) MemcpyDtoA(dst cu.CUarray, offset uint64, src DevPtr, n uint64) error {
+	if done, err := t.toBlocks(dst, offset, n, cu.CUDA_MEMCPY3D{SrcMemoryType: cu.CU_MEMORYTYPE_DEVICE, SrcDevice: cu.CUdeviceptr(src)}, 0, false); done {
+		return err
+	}
 	to, err := t.inArray(dst, offset, n)
 	if err != nil {
 		return err
@@ -44,6 +58,9 @@ func (t *Thread) MemcpyAtoD(dst DevPtr, src cu.CUarray, offset, n uint64) error 
 
 // MemcpyAtoA copies between arrays.
 func (t *Thread) MemcpyAtoA(dst cu.CUarray, to uint64, src cu.CUarray, from, n uint64) error {
+	if done, err := t.toBlocks(dst, to, n, cu.CUDA_MEMCPY3D{SrcMemoryType: cu.CU_MEMORYTYPE_ARRAY, SrcArray: src, SrcXInBytes: from}, 0, false); done {
+		return err
+	}
 	d, err := t.inArray(dst, to, n)
 	if err != nil {
 		return err
@@ -66,6 +83,9 @@ func (t *Thread) MemcpyHtoAAsync(dst cu.CUarray, offset uint64, src hostmem.Ptr,
 }
 
 func (t *Thread) htoa(dst cu.CUarray, offset uint64, src hostmem.Ptr, n uint64, stream cu.CUstream, async bool) error {
+	if done, err := t.toBlocks(dst, offset, n, cu.CUDA_MEMCPY3D{SrcMemoryType: cu.CU_MEMORYTYPE_HOST, SrcHost: uint64(src)}, stream, async); done {
+		return err
+	}
 	to, err := t.inArray(dst, offset, n)
 	if err != nil {
 		return err

@@ -121,16 +121,14 @@ func (r *TexRef) object(t *Thread, b backend.Textures) (uint64, error) {
 	if x.Cube == 0 {
 		tex.Flags &^= uint32(cu.CU_TRSF_SEAMLESS_CUBEMAP) // a reference is set before it is known what will be bound
 	}
-	for i, m := range tex.AddressMode {
-		if m < cu.CU_TR_ADDRESS_MODE_WRAP || m > cu.CU_TR_ADDRESS_MODE_BORDER {
-			tex.AddressMode[i] = cu.CU_TR_ADDRESS_MODE_WRAP
-		}
-	}
-	if tex.FilterMode != cu.CU_TR_FILTER_MODE_POINT {
-		tex.FilterMode = cu.CU_TR_FILTER_MODE_LINEAR
+	if tex.FilterMode != cu.CU_TR_FILTER_MODE_LINEAR {
+		tex.FilterMode = cu.CU_TR_FILTER_MODE_POINT
 	}
 	if err := sampler(&x, &tex); err != nil {
 		return 0, err
+	}
+	if t.blocksOf(&res) != nil {
+		x.Integers = 0
 	}
 	h, err := b.NewTexture(&x)
 	if err != nil {

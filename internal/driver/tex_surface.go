@@ -22,6 +22,9 @@ func (t *Thread) SurfObjectCreate(r *cu.CUDA_RESOURCE_DESC) (cu.CUsurfObject, er
 	if err != nil {
 		return 0, err
 	}
+	if a.blocks != nil {
+		return 0, errInvalidValue
+	}
 	x := backend.Texture{Kind: backend.SurfaceObject, Integers: 1, Address: [4]uint8{1, 1, 1}}
 	showArray(&x, a)
 	h, err := b.NewTexture(&x)

@@ -85,6 +85,9 @@ func (s *state) dropObjects(c *Context) {
 // shown is what kernels need of an array's description, format and shape.
 func shown(x *backend.Texture, d *cu.CUDA_ARRAY3D_DESCRIPTOR) {
 	x.Format, x.Channels = codeOf(d.Format), uint8(d.NumChannels)
+	if f := blockFormats[d.Format]; f != nil {
+		x.Format, x.Channels = f.texel, uint8(f.channels)
+	}
 	x.Dims = 1
 	if d.Height > 0 {
 		x.Dims = 2
@@ -118,6 +121,9 @@ func codeOf(f cu.CUarray_format) uint8 {
 func level(x *backend.Texture, a *Array) {
 	l := x.Levels
 	x.Base[l], x.Pitch[l], x.Slice[l] = a.base, a.pitch, a.slice
+	if a.blocks != nil {
+		x.Base[l], x.Pitch[l], x.Slice[l] = a.base+a.texels, a.texelPitch, a.texelPitch*a.desc.Height
+	}
 	x.Width[l], x.Height[l], x.Depth[l] = uint32(a.desc.Width), uint32(a.desc.Height), uint32(a.desc.Depth)
 	x.Levels++
 }
@@ -258,6 +264,11 @@ func (t *Thread) TexObjectCreate(r *cu.CUDA_RESOURCE_DESC, d *cu.CUDA_TEXTURE_DE
 	if err := sampler(&x, d); err != nil {
 		return 0, err
 	}
+	if f := t.blocksOf(r); f != nil {
+		if err := f.sampled(&x); err != nil || v != nil {
+			return 0, errInvalidValue
+		}
+	}
 	o := &Texture{ctx: c, res: *r, tex: *d}
 	if v != nil {
 		if x.Memory == 0 && r.ResType != cu.CU_RESOURCE_TYPE_PITCH2D {
@@ -274,6 +285,21 @@ func (t *Thread) TexObjectCreate(r *cu.CUDA_RESOURCE_DESC, d *cu.CUDA_TEXTURE_DE
 	}
 	c.state.textures.put(h, o)
 	return cu.CUtexObject(h), nil
+}
+
+// blocksOf is the format of what a description names, if it is of compressed blocks.
+func (t *Thread) blocksOf(r *cu.CUDA_RESOURCE_DESC) *blockFormat {
+	switch r.ResType {
+	case cu.CU_RESOURCE_TYPE_ARRAY:
+		if a, err := t.array(r.Res.Array().HArray); err == nil {
+			return a.blocks
+		}
+	case cu.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+		if m, err := t.mipmap(r.Res.Mipmap().HMipmappedArray); err == nil {
+			return m.levels[0].blocks
+		}
+	}
+	return nil
 }
 
 func (t *Thread) texture(h cu.CUtexObject) (*Texture, error) {

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"kudzu/internal/backend"
+	"kudzu/internal/bcn"
 	"kudzu/internal/spec/cu"
 )
 
@@ -19,12 +20,25 @@ var viewFormats = [...]struct{ format, channels uint8 }{
 
 var channelBytes = [...]uint64{backend.FormatU8: 1, backend.FormatU16: 2, backend.FormatU32: 4, backend.FormatS8: 1, backend.FormatS16: 2, backend.FormatS32: 4, backend.FormatF16: 2, backend.FormatF32: 4}
 
-// viewed narrows an array to a view of it: another format of the same size, some of its levels, some of its layers. Views of
-// compressed blocks are not offered.
+// blockView checks a view that takes words of an array for compressed blocks. Such views are not offered: kernels may write the array, and
+// blocks are decoded when they are copied (tex_block.go).
+func blockView(x *backend.Texture, v *cu.CUDA_RESOURCE_VIEW_DESC) error {
+	channels := uint8(4)
+	switch v.Format {
+	case cu.CU_RES_VIEW_FORMAT_UNSIGNED_BC1, cu.CU_RES_VIEW_FORMAT_UNSIGNED_BC4, cu.CU_RES_VIEW_FORMAT_SIGNED_BC4:
+		channels = 2
+	}
+	if x.Format != backend.FormatU32 || x.Channels != channels || v.Width != bcn.Side*uint64(x.Width[0]) || v.Height != bcn.Side*uint64(x.Height[0]) {
+		return errInvalidValue
+	}
+	return errNotSupported
+}
+
+// viewed narrows an array to a view of it: another format of the same size, some of its levels, some of its layers.
 func viewed(x *backend.Texture, v *cu.CUDA_RESOURCE_VIEW_DESC) error {
 	switch {
 	case v.Format >= cu.CU_RES_VIEW_FORMAT_UNSIGNED_BC1 && v.Format <= cu.CU_RES_VIEW_FORMAT_UNSIGNED_BC7:
-		return errNotSupported
+		return blockView(x, v)
 	case v.Format <= cu.CU_RES_VIEW_FORMAT_NONE || int(v.Format) >= len(viewFormats):
 		return errInvalidValue
 	}

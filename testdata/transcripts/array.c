@@ -54,6 +54,176 @@ GROUP(array_create) {
 	T(make(&a, 6, 6, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0));
 }
 
+// Arrays of compressed blocks: sides in texels, rows and bytes of copies in blocks.
+GROUP(array_blocks) {
+	CUarray a = 0, b = 0; CUmipmappedArray m = 0; CUtexObject x = 0; CUsurfObject o = 0;
+	CUDA_ARRAY3D_DESCRIPTOR f; CUDA_ARRAY_DESCRIPTOR e; CUDA_RESOURCE_DESC r; CUDA_TEXTURE_DESC t; unsigned char host[1024], got[1024]; CUDA_ARRAY_MEMORY_REQUIREMENTS need;
+	start();
+	for (int i = 0; i < 1024; i++) host[i] = i * 37 + i / 8;
+	for (int format = CU_AD_FORMAT_BC1_UNORM; format <= CU_AD_FORMAT_BC7_UNORM_SRGB; format++) {
+		printf("format %d:", format);
+		for (unsigned n = 0; n <= 4; n++) printf(" %d", make(&a, 8, 8, 0, format, n, 0));
+		printf("\n");
+	}
+	NOTE("shapes");
+	T(make(&a, 8, 0, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0));
+	T(make(&a, 8, 8, 3, CU_AD_FORMAT_BC1_UNORM, 4, CUDA_ARRAY3D_LAYERED));
+	T(make(&a, 8, 8, 3, CU_AD_FORMAT_BC1_UNORM, 4, 0));
+	T(make(&a, 8, 8, 6, CU_AD_FORMAT_BC1_UNORM, 4, CUDA_ARRAY3D_CUBEMAP));
+	T(make(&a, 8, 8, 0, CU_AD_FORMAT_BC1_UNORM, 4, CUDA_ARRAY3D_SURFACE_LDST));
+	T(make(&a, 8, 8, 0, CU_AD_FORMAT_BC1_UNORM, 4, CUDA_ARRAY3D_TEXTURE_GATHER));
+	T(make(&a, 1, 1, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0));
+	T(make(&a, 16, 8, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0));
+	T(cuArrayGetDescriptor(&e, a));
+	N(e.Width); N(e.Height); N(e.NumChannels); N(e.Format);
+	T(cuArray3DGetDescriptor(&f, a));
+	N(f.Width); N(f.Height); N(f.Depth); X(f.Flags);
+	T(cuArrayGetMemoryRequirements(&need, a, dev));
+	NOTE("copies, 4 by 2 blocks of 8 bytes");
+	CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 64, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a, .WidthInBytes = 32, .Height = 2};
+	T(cuMemcpy2D(&c));
+	c.Height = 3;
+	T(cuMemcpy2D(&c));
+	c.Height = 8;
+	T(cuMemcpy2D(&c));
+	c.Height = 2; c.WidthInBytes = 40;
+	T(cuMemcpy2D(&c));
+	c.WidthInBytes = 64;
+	T(cuMemcpy2D(&c));
+	c.WidthInBytes = 12;
+	T(cuMemcpy2D(&c));
+	c.WidthInBytes = 8; c.dstXInBytes = 24; c.dstY = 1; c.Height = 1;
+	T(cuMemcpy2D(&c));
+	c.dstXInBytes = 4;
+	T(cuMemcpy2D(&c));
+	c.dstXInBytes = 0; c.dstY = 2;
+	T(cuMemcpy2D(&c));
+	memset(got, 0, sizeof got);
+	CUDA_MEMCPY2D d = {.dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = got, .dstPitch = 32, .srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .WidthInBytes = 32, .Height = 2};
+	T(cuMemcpy2D(&d));
+	B(memcmp(got, host, 32) == 0); B(memcmp(got + 32, host + 64, 24) == 0); B(memcmp(got + 56, host, 8) == 0);
+	T(cuMemcpyHtoA(a, 0, host, 32));
+	T(cuMemcpyHtoA(a, 0, host, 64));
+	T(cuMemcpyAtoH(got, a, 0, 32));
+	QUIET(make(&b, 16, 8, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0));
+	T(cuMemcpyAtoA(b, 0, a, 0, 32));
+	CUarray w = 0;
+	QUIET(make(&w, 4, 2, 0, CU_AD_FORMAT_UNSIGNED_INT32, 2, 0));
+	T(cuMemcpyAtoA(w, 0, a, 0, 32));
+	CUDA_MEMCPY2D h = {.dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = b, .srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .WidthInBytes = 32, .Height = 2};
+	T(cuMemcpy2D(&h));
+	h.dstArray = w;
+	T(cuMemcpy2D(&h));
+	NOTE("6 by 6 texels are 2 by 2 blocks");
+	QUIET(make(&b, 6, 6, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0));
+	c.dstArray = b; c.dstY = 0; c.WidthInBytes = 16; c.Height = 2;
+	T(cuMemcpy2D(&c));
+	c.WidthInBytes = 24;
+	T(cuMemcpy2D(&c));
+	c.WidthInBytes = 8; c.Height = 1;
+	T(cuMemcpy2D(&c));
+	NOTE("objects");
+	memset(&r, 0, sizeof r);
+	memset(&t, 0, sizeof t);
+	r.resType = CU_RESOURCE_TYPE_ARRAY;
+	r.res.array.hArray = a;
+	T(cuTexObjectCreate(&x, &r, &t, 0));
+	t.flags = CU_TRSF_SRGB;
+	T(cuTexObjectCreate(&x, &r, &t, 0));
+	t.flags = CU_TRSF_READ_AS_INTEGER;
+	T(cuTexObjectCreate(&x, &r, &t, 0));
+	t.flags = CU_TRSF_NORMALIZED_COORDINATES;
+	t.filterMode = CU_TR_FILTER_MODE_LINEAR;
+	T(cuTexObjectCreate(&x, &r, &t, 0));
+	T(cuSurfObjectCreate(&o, &r));
+	CUDA_RESOURCE_VIEW_DESC v;
+	memset(&v, 0, sizeof v);
+	v.format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1; v.width = 16; v.height = 8;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	v.width = 64; v.height = 32;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	v.format = CU_RES_VIEW_FORMAT_UINT_2X32; v.width = 4; v.height = 2;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	NOTE("views of blocks on arrays of words");
+	QUIET(make(&w, 4, 2, 0, CU_AD_FORMAT_UNSIGNED_INT32, 2, 0));
+	r.res.array.hArray = w;
+	v.format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1; v.width = 16; v.height = 8;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	v.width = 4; v.height = 2;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	v.width = 15; v.height = 8;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	v.width = 16; v.height = 8; v.format = CU_RES_VIEW_FORMAT_UNSIGNED_BC2;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	v.format = CU_RES_VIEW_FORMAT_UNSIGNED_BC4;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	QUIET(make(&w, 4, 2, 0, CU_AD_FORMAT_FLOAT, 2, 0));
+	r.res.array.hArray = w;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	QUIET(make(&w, 4, 2, 0, CU_AD_FORMAT_SIGNED_INT32, 2, 0));
+	r.res.array.hArray = w;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	QUIET(make(&w, 4, 2, 0, CU_AD_FORMAT_UNSIGNED_INT16, 4, 0));
+	r.res.array.hArray = w;
+	T(cuTexObjectCreate(&x, &r, &t, &v));
+	NOTE("mipmaps");
+	memset(&f, 0, sizeof f);
+	f.Width = 16; f.Height = 16; f.Format = CU_AD_FORMAT_BC7_UNORM; f.NumChannels = 4;
+	T(cuMipmappedArrayCreate(&m, &f, 5));
+	for (unsigned l = 0; l < 5; l++) {
+		QUIET(cuMipmappedArrayGetLevel(&a, m, l));
+		QUIET(cuArray3DGetDescriptor(&f, a));
+		N(f.Width * 1000 + f.Height);
+		c.dstArray = a; c.dstXInBytes = 0; c.dstY = 0; c.WidthInBytes = 16; c.Height = 1;
+		T(cuMemcpy2D(&c));
+		c.WidthInBytes = 32;
+		T(cuMemcpy2D(&c));
+	}
+}
+
+// A texel of every format of blocks, read by a texture of an array of it.
+GROUP(array_blocks_read) {
+	static const char text[] =
+		".version 7.0\n.target sm_70\n.address_size 64\n"
+		".visible .entry read(.param .u64 t, .param .u64 p) {\n"
+		"  .reg .b64 %t, %a; .reg .b32 %r<8>; ld.param.u64 %t, [t]; ld.param.u64 %a, [p]; mov.u32 %r0, %tid.x; mov.u32 %r1, %tid.y; mov.u32 %r2, %ntid.x; mad.lo.u32 %r2, %r1, %r2, %r0;\n"
+		"  tex.2d.v4.u32.s32 {%r4, %r5, %r6, %r7}, [%t, {%r0, %r1}]; mul.wide.u32 %t, %r2, 16; add.u64 %a, %a, %t; st.global.v4.u32 [%a], {%r4, %r5, %r6, %r7}; ret; }\n";
+	CUmodule module = 0; CUfunction k = 0; unsigned char host[64]; unsigned out[36 * 4];
+	start();
+	CUdeviceptr p = new_memory(sizeof out);
+	QUIET(cuModuleLoadData(&module, text));
+	QUIET(cuModuleGetFunction(&k, module, "read"));
+	for (int i = 0; i < 64; i++) host[i] = 11 + i * 73 + i / 8;
+	for (int format = CU_AD_FORMAT_BC1_UNORM; format <= CU_AD_FORMAT_BC7_UNORM_SRGB; format++)
+		for (int flags = 0; flags < 2; flags++) {
+			CUarray a = 0; CUtexObject x = 0; CUDA_RESOURCE_DESC r; CUDA_TEXTURE_DESC t;
+			int channels = format == CU_AD_FORMAT_BC4_UNORM || format == CU_AD_FORMAT_BC4_SNORM ? 1 : format == CU_AD_FORMAT_BC5_UNORM || format == CU_AD_FORMAT_BC5_SNORM ? 2 : format == CU_AD_FORMAT_BC6H_UF16 || format == CU_AD_FORMAT_BC6H_SF16 ? 3 : 4;
+			size_t size = format <= CU_AD_FORMAT_BC1_UNORM_SRGB || channels == 1 ? 8 : 16;
+			int e = make(&a, 6, 6, 0, format, channels, 0);
+			if (e && channels == 3) e = make(&a, 6, 6, 0, format, 4, 0);
+			CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 2 * size, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a, .WidthInBytes = 2 * size, .Height = 2};
+			if (!e) e = cuMemcpy2D(&c);
+			memset(&r, 0, sizeof r);
+			memset(&t, 0, sizeof t);
+			r.res.array.hArray = a;
+			t.flags = flags ? CU_TRSF_SRGB : 0;
+			for (int i = 0; i < 3; i++) t.addressMode[i] = CU_TR_ADDRESS_MODE_CLAMP;
+			if (!e) e = cuTexObjectCreate(&x, &r, &t, 0);
+			void *args[] = {&x, &p};
+			QUIET(cuMemsetD32(p, 0xdeadbeef, sizeof out / 4));
+			if (!e) e = cuLaunchKernel(k, 1, 1, 1, 6, 6, 1, 0, 0, args, 0);
+			if (!e) e = cuCtxSynchronize();
+			QUIET(cuMemcpyDtoH(out, p, sizeof out));
+			printf("format %d flags %#x = %d:", format, t.flags, e);
+			static const int texels[] = {0, 8, 21, 28, 35};
+			for (unsigned i = 0; i < 5; i++) {
+				for (int j = 0; j < 4; j++) printf(" %08x", out[4 * texels[i] + j]);
+				printf(",");
+			}
+			printf("\n");
+		}
+}
+
 GROUP(array_copy) {
 	CUarray a = 0, b = 0;
 	unsigned char host[64], got[64] = {0};
