@@ -521,29 +521,50 @@ func (x *GraphExec) ready(st *Stream) error {
 	if !x.memory {
 		return nil
 	}
-	return x.state.locked(func(*cleanup) error { return x.takeMemory() })
+	return x.state.locked(func(*cleanup) error { return x.takeMemory(st) })
 }
 
 // takeMemory does what the memory nodes do to the books. Memory that is still allocated from the last launch is an
 // error, unless the executable was made to free it.
 //
 // Preconditions: graphMu is held.
-func (x *GraphExec) takeMemory() error {
+func (x *GraphExec) takeMemory(st *Stream) error {
 	free := x.flags&uint64(cu.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0
 	for i := range x.steps {
-		if k, ok := x.steps[i].task.(*allocTask); ok && k.mem.live && !free {
+		if k, ok := x.steps[i].task.(*allocTask); ok && k.mem.live.Load() && !free {
 			return errInvalidValue
 		}
 	}
 	for i := range x.steps {
+		if k, ok := x.steps[i].task.(*allocTask); ok && k.mem.live.Load() {
+			k.mem.set(nil)
+		}
+	}
+	st.ctx.dev.graphMem.launch(st, x.footprint())
+	for i := range x.steps {
 		switch k := x.steps[i].task.(type) {
 		case *allocTask:
-			k.mem.set(true)
+			k.mem.set(st)
 		case *freeTask:
-			k.mem.set(false)
+			k.mem.set(nil)
 		}
 	}
 	return nil
+}
+
+// footprint is the most memory that a launch has at once.
+func (x *GraphExec) footprint() uint64 {
+	now, most := int64(0), int64(0)
+	for i := range x.steps {
+		switch k := x.steps[i].task.(type) {
+		case *allocTask:
+			now += int64(k.mem.a.size+poolAlign-1) &^ (poolAlign - 1)
+		case *freeTask: // may be of another graph's
+			now -= int64(k.mem.a.size+poolAlign-1) &^ (poolAlign - 1)
+		}
+		most = max(most, now)
+	}
+	return uint64(most)
 }
 
 // GraphUpload does ahead what the first launch would have to do.
@@ -567,6 +588,9 @@ func (t *Thread) GraphUpload(h cu.CUgraphExec, stream cu.CUstream) error {
 				return err
 			}
 		}
+	}
+	if x.memory {
+		st.ctx.dev.graphMem.launch(st, x.footprint())
 	}
 	return nil
 }

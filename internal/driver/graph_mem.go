@@ -2,6 +2,7 @@ package driver
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
@@ -15,10 +16,15 @@ type graphMemory struct {
 	a      *alloc
 	params cu.CUDA_MEM_ALLOC_NODE_PARAMS
 	// guarded by graphMu
-	refs int  // nodes of graphs and executables
-	live bool // allocated by a launch and not freed
-	exec bool // an executable has the node that allocates it
+	refs   int     // nodes of graphs and executables
+	exec   bool    // an executable has the node that allocates it
+	stream *Stream // whose launch allocated it, while live
+
+	live atomic.Bool // allocated by a launch and not freed; written under graphMu
 }
+
+// idle reports whether memory is of a graph and not allocated now: only nodes may name it.
+func (a *alloc) idle() bool { return a.graph != nil && !a.graph.live.Load() }
 
 // allocTask makes the memory the program's.
 type allocTask struct{ mem *graphMemory }
@@ -58,7 +64,6 @@ func (c *Context) newGraphMemory(n uint64) (*graphMemory, error) {
 	m := &graphMemory{a: &alloc{base: uint64(addr), size: n, kind: allocDevice}}
 	m.a.graph = m
 	m.params.Bytesize, m.params.Dptr = n, DevPtr(addr)
-	c.dev.graphMem.reserve(int64(n))
 	return m, c.newAlloc(m.a)
 }
 
@@ -67,7 +72,7 @@ func (c *Context) newGraphMemory(n uint64) (*graphMemory, error) {
 // Preconditions: graphMu is held.
 func (m *graphMemory) unref(after *cleanup) {
 	m.refs--
-	if m.refs == 0 && !m.live {
+	if m.refs == 0 && !m.live.Load() {
 		after.todo = append(after.todo, m.end)
 	}
 }
@@ -86,10 +91,10 @@ func (m *graphMemory) end() {
 // free is cuMemFree or cuMemFreeAsync of memory that a graph allocated.
 func (m *graphMemory) free() error {
 	return m.a.ctx.state.locked(func(after *cleanup) error {
-		if !m.live {
+		if !m.live.Load() {
 			return errInvalidValue
 		}
-		m.set(false)
+		m.set(nil)
 		if m.refs == 0 {
 			after.todo = append(after.todo, m.end)
 		}
@@ -97,19 +102,18 @@ func (m *graphMemory) free() error {
 	})
 }
 
-// set notes whether the program has the memory.
+// set notes whether the program has the memory: by a launch in a stream, or not (nil).
 //
 // Preconditions: graphMu is held.
-func (m *graphMemory) set(live bool) {
-	if m.live == live {
-		return
+func (m *graphMemory) set(st *Stream) {
+	if m.live.Load() {
+		m.a.ctx.dev.graphMem.keep(m.stream, -int64(m.a.size))
 	}
-	m.live = live
-	n := int64(m.a.size)
-	if !live {
-		n = -n
+	if st != nil {
+		m.a.ctx.dev.graphMem.keep(st, int64(m.a.size))
 	}
-	m.a.ctx.dev.graphMem.use(n)
+	m.stream = st
+	m.live.Store(st != nil)
 }
 
 // GraphAddMemAllocNode adds an allocation; its address is written back into the parameters.
@@ -203,23 +207,71 @@ func (t *Thread) GraphMemFreeNodeGetParams(h cu.CUgraphNode) (DevPtr, error) {
 	return k.ptr, nil
 }
 
-// graphCounters is a device's memory in graphs.
+// graphCounters is a device's memory in graphs, as the card counts it: launches in one stream have the same memory, in steps of 32 MiB,
+// which stays theirs until it is trimmed. What programs have not freed yet stays then, too.
 type graphCounters struct {
 	mu             lockrank.Mutex[lockrank.DriverGraphMemory]
-	used, reserved counter // guarded by mu
+	held           map[*Stream]uint64 // guarded by mu, as the rest: in steps
+	live           map[*Stream]uint64 // bytes that launches left to the program
+	used, reserved counter            // the same, but that their marks are apart
 }
 
-func (g *graphCounters) use(n int64)     { g.change(&g.used, n) }
-func (g *graphCounters) reserve(n int64) { g.change(&g.reserved, n) }
-
-func (g *graphCounters) change(c *counter, n int64) {
+// launch counts a launch that needs so many bytes at once.
+func (g *graphCounters) launch(st *Stream, need uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if n < 0 {
-		c.now -= min(c.now, uint64(-n))
-		return
+	if g.held == nil {
+		g.held = map[*Stream]uint64{}
 	}
-	c.add(uint64(n))
+	g.held[st] = max(g.held[st], steps(need+g.live[st]))
+	g.sum()
+}
+
+// keep counts memory that the program has beyond a launch, or no more.
+func (g *graphCounters) keep(st *Stream, n int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.live == nil {
+		g.live = map[*Stream]uint64{}
+	}
+	if g.live[st] += uint64(n); g.live[st] == 0 {
+		delete(g.live, st)
+	}
+}
+
+// forget lets go of a stream that ended; its memory is nobody's.
+func (g *graphCounters) forget(st *Stream) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n, ok := g.held[st]; ok && g.live[st] == 0 {
+		delete(g.held, st)
+		g.held[nil] = max(g.held[nil], n)
+		g.sum()
+	}
+}
+
+// trim gives back what the program does not have.
+func (g *graphCounters) trim() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for st := range g.held {
+		if g.held[st] = steps(g.live[st]); g.held[st] == 0 {
+			delete(g.held, st)
+		}
+	}
+	g.sum()
+}
+
+// Preconditions: mu is held.
+func (g *graphCounters) sum() {
+	n := uint64(0)
+	for _, held := range g.held {
+		n += held
+	}
+	for _, c := range []*counter{&g.used, &g.reserved} {
+		c.now = n
+		c.high = max(c.high, n)
+	}
 }
 
 // row finds a counter by CUgraphMem_attribute.
@@ -273,8 +325,11 @@ func (t *Thread) DeviceSetGraphMemAttribute(dev cu.CUdevice, attr cu.CUgraphMem_
 	return nil
 }
 
-// DeviceGraphMemTrim has nothing to give back: graphs hold only what they may allocate at their next launch.
+// DeviceGraphMemTrim gives the memory of graphs back that no program has. Here it is theirs while they exist, and only counted.
 func (t *Thread) DeviceGraphMemTrim(dev cu.CUdevice) error {
-	_, err := t.device(dev)
+	d, err := t.device(dev)
+	if err == nil {
+		d.graphMem.trim()
+	}
 	return err
 }

@@ -385,7 +385,7 @@ func TestGraphMemoryNodes(t *testing.T) {
 	}
 	used := c.words(0)
 	want(t, "used", th.DeviceGetGraphMemAttribute(0, cu.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, used), 0)
-	if hostmem.Load[uint64](used) != 100 {
+	if hostmem.Load[uint64](used) != poolStep {
 		t.Errorf("used %d", hostmem.Load[uint64](used))
 	}
 	want(t, "free", th.MemFreeAsync(ptr, 0), 0)

@@ -114,7 +114,7 @@ func (t *Thread) MemFree(p DevPtr) error {
 		}
 	}
 	a := s.allocs.find(uint64(p))
-	if a != nil && a.kind == allocShared && s.pooled(a) {
+	if a != nil && a.from != nil {
 		return s.closeShared(p)
 	}
 	if a == nil || a.base != uint64(p) || a.kind != allocDevice && a.kind != allocManaged {
@@ -159,7 +159,7 @@ func (t *Thread) MemGetAddressRange(p DevPtr) (base DevPtr, size uint64, err err
 		return 0, 0, err
 	}
 	a := c.state.allocs.find(uint64(p))
-	if a == nil {
+	if a == nil || a.idle() {
 		return 0, 0, errNotFound
 	}
 	return DevPtr(a.base), a.size, nil

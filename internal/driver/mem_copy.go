@@ -10,6 +10,7 @@ import (
 type place struct {
 	addr     uint64
 	pageable bool // memory of the program that we know nothing about
+	idle     bool // a graph's, and not allocated
 }
 
 // known1D is memory that was allocated or registered here and holds all n bytes.
@@ -18,7 +19,7 @@ func (s *state) known1D(addr, n uint64) (place, error) {
 	if a == nil || !s.allocs.holds(a, addr, n) {
 		return place{}, errInvalidValue
 	}
-	return place{addr: addr}, nil
+	return place{addr: addr, idle: a.idle()}, nil
 }
 
 // any1D is known memory, or else memory of the program, whose bounds nobody knows.
@@ -30,7 +31,7 @@ func (s *state) any1D(addr, n uint64) (place, error) {
 	case a == nil:
 		return place{addr: addr, pageable: true}, nil
 	}
-	return place{addr: addr}, nil
+	return place{addr: addr, idle: a.idle()}, nil
 }
 
 // side says what a call's name promises about one side of a copy.
@@ -80,6 +81,9 @@ func (t *Thread) memcpy(dst, src, n uint64, to, from side, h cu.CUstream, async 
 	if c := st.capture.Load(); c != nil {
 		_, err := t.record(st, c, flatCopy(st.ctx, d, f, n))
 		return err
+	}
+	if d.idle || f.idle {
+		return errInvalidValue
 	}
 	if async && f.pageable && !d.pageable {
 		if staged, err := st.stage(d.addr, f.addr, n); staged || err != nil {

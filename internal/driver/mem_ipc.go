@@ -294,7 +294,7 @@ func (t *Thread) IpcOpenMemHandle(h cu.CUipcMemHandle, flags uint32) (DevPtr, er
 	if err != nil {
 		return 0, err
 	}
-	return c.mapShared(k)
+	return c.mapShared(k, nil)
 }
 
 // borrow has a vendor's runtime map what a handle of its own names.
@@ -315,16 +315,16 @@ func (c *Context) borrow(l backend.Lender, h [64]byte) (DevPtr, error) {
 	})
 }
 
-// openShared opens memory of another process, or counts one more opening of what is open.
+// openShared opens memory of another process, or counts one more opening of what is open. Memory of a pool is freed once.
 func (c *Context) openShared(open func(*sharing) (*alloc, *imported, error)) (DevPtr, error) {
 	s := &c.state.sharing
 	s.mu.Lock()
 	a, i, err := open(s)
-	if err == nil {
+	if err == nil && (a != nil || i.key.kind != ipcPoolPointer) {
 		i.refs++
-		if a != nil {
-			s.add(i)
-		}
+	}
+	if err == nil && a != nil {
+		s.add(i)
 	}
 	s.mu.Unlock()
 	if err == nil && a != nil {
@@ -352,8 +352,8 @@ func (s *sharing) add(i *imported) {
 	}
 }
 
-// mapShared maps what a handle names.
-func (c *Context) mapShared(k ipcHandle) (DevPtr, error) {
+// mapShared maps what a handle names, of another process's pool if it is of one.
+func (c *Context) mapShared(k ipcHandle, from *Pool) (DevPtr, error) {
 	v := c.dev.files()
 	if v == nil {
 		return 0, errNotSupported
@@ -384,7 +384,7 @@ func (c *Context) mapShared(k ipcHandle) (DevPtr, error) {
 			return nil, nil, plain(err)
 		}
 		i := &imported{dev: c.dev, at: uint64(base) + k.off, base: uint64(base), length: k.length, key: k}
-		return &alloc{base: i.at, size: k.size, kind: allocShared}, i, nil
+		return &alloc{base: i.at, size: k.size, kind: allocShared, from: from}, i, nil
 	})
 }
 
@@ -442,19 +442,14 @@ func (s *state) closeShared(p DevPtr) error {
 	return nil
 }
 
-// pooled reports whether memory of another process came from one of its pools.
-func (s *state) pooled(a *alloc) bool {
-	s.sharing.mu.Lock()
-	defer s.sharing.mu.Unlock()
-	i := s.sharing.in[a.base]
-	return i != nil && i.key.kind == ipcPoolPointer
-}
-
 // IpcCloseMemHandle unmaps memory of another process.
 func (t *Thread) IpcCloseMemHandle(p DevPtr) error {
 	c, err := t.context()
 	if err != nil {
 		return err
+	}
+	if a := c.state.allocs.find(uint64(p)); a != nil && a.from != nil {
+		return errInvalidValue
 	}
 	return c.state.closeShared(p)
 }

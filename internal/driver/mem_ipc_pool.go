@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
@@ -19,9 +20,9 @@ var poolNumbers atomic.Uint32
 // poolSeals are those of a pool's file.
 const poolSeals = ipcSeals | unix.F_SEAL_WRITE
 
-// poolFile makes the file of a pool; the program gets it.
+// poolFile makes the file of a pool; the program gets it, and programs that it starts, as with the real driver.
 func (p *Pool) poolFile() (int, error) {
-	fd, err := unix.MemfdCreate("kudzu-pool", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	fd, err := unix.MemfdCreate("kudzu-pool", unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return -1, errNoProcess
 	}
@@ -70,6 +71,7 @@ func (t *Thread) MemPoolExportToShareableHandle(out hostmem.Ptr, pool cu.CUmemor
 	if err != nil {
 		return err
 	}
+	p.exported.Store(true)
 	hostmem.Store(out, int32(fd))
 	return nil
 }
@@ -92,6 +94,11 @@ func (t *Thread) MemPoolImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.
 	if err != nil {
 		return 0, err
 	}
+	c.dev.pools.mu.Lock()
+	defer c.dev.pools.mu.Unlock()
+	if p := c.state.imported(h); p != nil {
+		return p.handle, nil
+	}
 	props := cu.CUmemPoolProps{AllocType: cu.CU_MEM_ALLOCATION_TYPE_PINNED}
 	props.Location.Type = cu.CU_MEM_LOCATION_TYPE_DEVICE
 	*props.Location.Id() = c.dev.ordinal
@@ -103,14 +110,25 @@ func (t *Thread) MemPoolImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.
 	return p.handle, nil
 }
 
-// MemPoolExportPointer names an allocation of an exportable pool.
+// imported is the pool that stands for another process's already.
+func (s *state) imported(h ipcHandle) (found *Pool) {
+	s.pools.All(func(_ handle.Value, p *Pool) bool {
+		if p.imported && p.owner == h.pid && p.number == h.pool {
+			found = p
+		}
+		return found == nil
+	})
+	return found
+}
+
+// MemPoolExportPointer names an allocation of a pool that was exported.
 func (t *Thread) MemPoolExportPointer(p DevPtr) (d cu.CUmemPoolPtrExportData, err error) {
 	c, err := t.context()
 	if err != nil {
 		return d, err
 	}
 	a := c.state.allocs.find(uint64(p))
-	if a == nil || a.base != uint64(p) || a.pool == nil || a.pool.props.HandleTypes == cu.CU_MEM_HANDLE_TYPE_NONE {
+	if a == nil || a.base != uint64(p) || a.pool == nil || !a.pool.exported.Load() {
 		return d, errInvalidValue
 	}
 	e, err := c.state.export(a)
@@ -134,12 +152,9 @@ func (t *Thread) MemPoolImportPointer(pool cu.CUmemoryPool, data hostmem.Ptr) (D
 	if !p.imported || data == hostmem.Nil {
 		return 0, errInvalidValue
 	}
-	k, err := readHandle(hostmem.Load[cu.CUmemPoolPtrExportData](data).Reserved, ipcPoolPointer)
-	if err != nil {
-		return 0, err
-	}
-	if k.pid != p.owner || k.pool != p.number {
+	k, ok := parseHandle(hostmem.Load[cu.CUmemPoolPtrExportData](data).Reserved, ipcPoolPointer) // also in the process that made it
+	if !ok || k.pid != p.owner || k.pool != p.number {
 		return 0, errInvalidValue
 	}
-	return c.mapShared(k)
+	return c.mapShared(k, p)
 }

@@ -71,10 +71,13 @@ var pointerAttrs = [...]pointerRow{
 	cu.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: ptrNum(4, 0),
 	cu.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:               ptrField(4, func(a *alloc) uint64 { return uint64(cu.CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE) }),
 	cu.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {size: 8, value: func(a *alloc, _ uint64) uint64 {
-		if a == nil || a.pool == nil {
-			return 0
+		switch {
+		case a != nil && a.pool != nil:
+			return uint64(a.pool.handle)
+		case a != nil && a.from != nil:
+			return uint64(a.from.handle)
 		}
-		return uint64(a.pool.handle)
+		return 0
 	}},
 	cu.CU_POINTER_ATTRIBUTE_MAPPING_SIZE:             ptrField(8, func(a *alloc) uint64 { return a.size }),
 	cu.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:        ptrField(8, func(a *alloc) uint64 { return a.base }),
@@ -105,7 +108,7 @@ func (t *Thread) PointerGetAttribute(data hostmem.Ptr, attr cu.CUpointer_attribu
 		return errInvalidValue
 	}
 	a := s.allocs.find(uint64(p))
-	if a == nil {
+	if a == nil || a.idle() {
 		return errInvalidValue
 	}
 	r := &pointerAttrs[attr]

@@ -23,6 +23,7 @@ type Pool struct {
 	imported bool   // another process's: nothing is allocated from it
 	owner    uint32 // the process, of an imported pool
 	number   uint32 // in that process
+	exported atomic.Bool
 	props    cu.CUmemPoolProps
 
 	mu        lockrank.Mutex[lockrank.DriverPool]
@@ -140,6 +141,15 @@ func (t *Thread) pool(h cu.CUmemoryPool) (*Pool, error) {
 		return p, nil
 	}
 	return nil, errInvalidValue
+}
+
+// ownPool finds a pool of this process: another's has no settings here.
+func (t *Thread) ownPool(h cu.CUmemoryPool) (*Pool, error) {
+	p, err := t.pool(h)
+	if err == nil && p.imported {
+		return nil, errInvalidValue
+	}
+	return p, err
 }
 
 // alloc gives n bytes that are st's from this place of its work on.

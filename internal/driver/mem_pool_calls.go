@@ -64,7 +64,7 @@ func (t *Thread) MemFreeAsync(p DevPtr, stream cu.CUstream) error {
 		return nil
 	}
 	a := st.ctx.state.allocs.find(uint64(p))
-	if a != nil && a.kind == allocShared && st.ctx.state.pooled(a) { // imported from a pool
+	if a != nil && a.from != nil { // imported from a pool
 		if err := t.waits(st); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (t *Thread) DeviceSetMemPool(dev cu.CUdevice, pool cu.CUmemoryPool) error {
 	if err != nil {
 		return err
 	}
-	if p.dev != d {
+	if p.dev != d || p.imported {
 		return errInvalidValue
 	}
 	d.pools.mu.Lock()
@@ -209,7 +209,7 @@ func (t *Thread) MemPoolDestroy(pool cu.CUmemoryPool) error {
 	if err != nil {
 		return err
 	}
-	if p.builtin || p.state.pools.Delete(handleValue(pool)) == nil {
+	if p.builtin || p.imported || p.state.pools.Delete(handleValue(pool)) == nil {
 		return errInvalidValue
 	}
 	d := p.dev
@@ -236,7 +236,7 @@ func (t *Thread) MemPoolDestroy(pool cu.CUmemoryPool) error {
 
 // MemPoolTrimTo gives memory that nobody has back to the device until keep bytes are left.
 func (t *Thread) MemPoolTrimTo(pool cu.CUmemoryPool, keep uint64) error {
-	p, err := t.pool(pool)
+	p, err := t.ownPool(pool)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func steps(n uint64) uint64 { return (n + poolStep - 1) &^ (poolStep - 1) }
 
 // MemPoolGetAttribute writes one attribute: an int for the rules of reuse and the descriptions, 64 bits for amounts.
 func (t *Thread) MemPoolGetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_attribute, value hostmem.Ptr) error {
-	p, err := t.pool(pool)
+	p, err := t.ownPool(pool)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (t *Thread) MemPoolGetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_att
 
 // MemPoolSetAttribute sets the rules of reuse, the threshold, and takes high-water marks down to what is.
 func (t *Thread) MemPoolSetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_attribute, value hostmem.Ptr) error {
-	p, err := t.pool(pool)
+	p, err := t.ownPool(pool)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type alloc struct {
 	moves      bool         // from the backend's AllocManaged
 	pool       *Pool        // where it goes when it is freed; nil: back to the device
 	class      uint64       // with a pool: the size of the block
+	from       *Pool        // another process's pool that it is of
 	graph      *graphMemory // of an allocation node
 	advice     []advised    // of managed memory; guarded by state.adviceMu
 	memops     atomic.Bool  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS was set
@@ -65,9 +66,6 @@ func (a *alloc) release() {
 		return
 	}
 	a.ctx.state.unexport(a)
-	if a.graph != nil {
-		a.ctx.dev.graphMem.reserve(-int64(a.size))
-	}
 	h, _ := mem.(backend.HostMemory)
 	switch {
 	case a.pool != nil:

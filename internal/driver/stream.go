@@ -330,6 +330,7 @@ func (t *Thread) StreamDestroy(h cu.CUstream) error {
 		return errInvalidHandle
 	}
 	s.dropCaptures(func(x *Stream) bool { return x == st }, false)
+	c.dev.graphMem.forget(st)
 	c.mu.Lock()
 	delete(c.streams, st)
 	if c.streams != nil {

@@ -5,13 +5,13 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// How a texture reference is sampled. As on the card, formats, modes and filters that are none are kept and answered, too; what
-// kernels see then is TexRef.object's to say. What a bound array cannot do shows at the launch.
+// How a texture reference is sampled. As on the card, formats and filters that are none are kept and answered, too; what kernels see
+// then is TexRef.object's to say. Address modes that are none change nothing. What a bound array cannot do shows at the launch.
 
 // TexRefSetFormat says what plain memory consists of.
 func (t *Thread) TexRefSetFormat(h cu.CUtexref, f cu.CUarray_format, channels int32) error {
 	return t.setTexRef(h, func(r *TexRef) error {
-		if channels != 1 && channels != 2 && channels != 4 {
+		if channels < 0 || channels > 4 || channels == 3 {
 			return errInvalidValue
 		}
 		r.format, r.channels = f, uint32(channels)
@@ -42,7 +42,9 @@ func (t *Thread) TexRefSetAddressMode(h cu.CUtexref, dim int32, mode cu.CUaddres
 		if dim < 0 || int(dim) >= len(r.tex.AddressMode) {
 			return errInvalidValue
 		}
-		r.tex.AddressMode[dim] = mode
+		if mode >= cu.CU_TR_ADDRESS_MODE_WRAP && mode <= cu.CU_TR_ADDRESS_MODE_BORDER {
+			r.tex.AddressMode[dim] = mode
+		}
 		return nil
 	})
 }

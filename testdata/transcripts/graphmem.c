@@ -82,6 +82,217 @@ GROUP(graph_memory) {
 	T(cuDeviceGraphMemTrim(99));
 }
 
+// mem_ prints what the device says of graphs' memory, in MiB: used, its highest, reserved, its highest.
+static void mem_(const char *when) {
+	cuuint64_t v[4] = {9, 9, 9, 9};
+	for (int i = 0; i < 4; i++) QUIET(cuDeviceGetGraphMemAttribute(dev, (CUgraphMem_attribute)i, &v[i]));
+	printf("  %s: used %.6g of at most %.6g, reserved %.6g of at most %.6g\n", when, v[0] / 1048576., v[1] / 1048576., v[2] / 1048576., v[3] / 1048576.);
+}
+
+static CUgraphNode alloc_(CUgraph h, CUgraphNode *after, size_t n, CUdeviceptr *at) {
+	CUDA_MEM_ALLOC_NODE_PARAMS a = bytes_(n); CUgraphNode node = 0;
+	QUIET(cuGraphAddMemAllocNode(&node, h, after, after ? 1 : 0, &a));
+	*at = a.dptr;
+	return node;
+}
+
+static CUgraphNode free_(CUgraph h, CUgraphNode after, CUdeviceptr at) {
+	CUgraphNode node = 0;
+	QUIET(cuGraphAddMemFreeNode(&node, h, &after, 1, at));
+	return node;
+}
+
+static CUgraphExec exec_(CUgraph h, unsigned flags) {
+	CUgraphExec x = 0;
+	QUIET(cuGraphInstantiate(&x, h, flags));
+	return x;
+}
+
+static void launch_(CUgraphExec x) {
+	QUIET(cuGraphLaunch(x, s));
+	QUIET(cuStreamSynchronize(s));
+}
+
+GROUP(graph_footprint) {
+	ready_();
+	CUdeviceptr at, big, one, two; CUgraphNode n; CUgraphExec x, y, z; CUgraph h, k;
+	mem_("at first");
+	n = alloc_(g, 0, 1000, &at);
+	mem_("a node of 1000 bytes");
+	free_(g, n, at);
+	x = exec_(g, 0);
+	mem_("instantiated");
+	launch_(x);
+	mem_("launched");
+	launch_(x);
+	mem_("launched again");
+	QUIET(cuGraphCreate(&h, 0));
+	n = alloc_(h, 0, 40 << 20, &big);
+	free_(h, n, big);
+	y = exec_(h, 0);
+	mem_("another of 40 MiB, instantiated");
+	launch_(y);
+	mem_("launched");
+	launch_(x);
+	mem_("the first launched");
+	QUIET(cuDeviceGraphMemTrim(dev));
+	mem_("trimmed");
+	launch_(x);
+	mem_("the first launched");
+	QUIET(cuGraphExecDestroy(x));
+	mem_("its executable destroyed");
+	QUIET(cuGraphDestroy(g));
+	mem_("and its graph");
+	QUIET(cuGraphExecDestroy(y));
+	QUIET(cuGraphDestroy(h));
+	mem_("and the other");
+	QUIET(cuDeviceGraphMemTrim(dev));
+	mem_("trimmed");
+	NOTE("memory that outlives its launch");
+	QUIET(cuGraphCreate(&k, 0));
+	n = alloc_(k, 0, 1000, &one);
+	alloc_(k, &n, 3 << 20, &two);
+	z = exec_(k, 0);
+	mem_("instantiated");
+	launch_(z);
+	mem_("launched");
+	QUIET(cuDeviceGraphMemTrim(dev));
+	mem_("trimmed");
+	QUIET(cuMemFreeAsync(one, s));
+	QUIET(cuStreamSynchronize(s));
+	mem_("the small one freed");
+	QUIET(cuMemFreeAsync(two, s));
+	mem_("the large one freed, not waited for");
+	QUIET(cuStreamSynchronize(s));
+	mem_("waited for");
+	cuuint64_t zero = 0;
+	QUIET(cuDeviceSetGraphMemAttribute(dev, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));
+	QUIET(cuDeviceSetGraphMemAttribute(dev, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &zero));
+	mem_("marks taken down");
+	QUIET(cuDeviceGraphMemTrim(dev));
+	mem_("trimmed");
+	QUIET(cuDeviceSetGraphMemAttribute(dev, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &zero));
+	mem_("mark taken down");
+	launch_(z);
+	QUIET(cuGraphExecDestroy(z));
+	mem_("launched, executable destroyed");
+	QUIET(cuGraphDestroy(k));
+	mem_("graph destroyed");
+	QUIET(cuMemFree(one));
+	QUIET(cuMemFree(two));
+	mem_("freed");
+	QUIET(cuDeviceGraphMemTrim(dev));
+	mem_("trimmed");
+	NOTE("two launches of one executable, and two executables at once");
+	CUstream t = new_stream(CU_STREAM_NON_BLOCKING); CUgraph a, b;
+	QUIET(cuGraphCreate(&a, 0));
+	QUIET(cuGraphCreate(&b, 0));
+	n = alloc_(a, 0, 40 << 20, &one);
+	free_(a, n, one);
+	n = alloc_(b, 0, 40 << 20, &two);
+	free_(b, n, two);
+	x = exec_(a, 0);
+	y = exec_(b, 0);
+	QUIET(cuGraphUpload(x, s));
+	mem_("one uploaded");
+	launch_(x);
+	launch_(y);
+	mem_("both launched in one stream");
+	gate w = new_gate();
+	QUIET(hold(w, s));
+	QUIET(cuGraphLaunch(x, s));
+	QUIET(cuGraphLaunch(y, t));
+	mem_("at once in two");
+	open_gate(w);
+	QUIET(cuCtxSynchronize());
+	mem_("done");
+}
+
+GROUP(graph_reuse) {
+	ready_();
+	CUdeviceptr a, b, c, d, e, f; CUgraphNode n, m;
+	n = alloc_(g, 0, 1 << 20, &a);
+	m = free_(g, n, a);
+	alloc_(g, &m, 1 << 20, &b);
+	B(b == a);
+	alloc_(g, 0, 1 << 20, &c);
+	B(c == a); B(c == b);
+	NOTE("of other sizes");
+	CUgraph h = 0;
+	QUIET(cuGraphCreate(&h, 0));
+	n = alloc_(h, 0, 1 << 20, &a);
+	m = free_(h, n, a);
+	n = alloc_(h, &m, 1 << 19, &b);
+	B(b == a);
+	n = alloc_(h, &n, 1 << 18, &c);
+	B(c == a + (1 << 19));
+	n = alloc_(h, &n, 1 << 21, &d);
+	B(d == a);
+	NOTE("small ones side by side");
+	CUgraph k = 0;
+	QUIET(cuGraphCreate(&k, 0));
+	n = alloc_(k, 0, 100, &a);
+	n = alloc_(k, &n, 100, &b);
+	n = alloc_(k, &n, 700, &c);
+	n = alloc_(k, &n, 100, &d);
+	N((long long)(b - a)); N((long long)(c - b)); N((long long)(d - c));
+	X(a & 0x1ffffff);
+	NOTE("of other graphs");
+	CUgraph i = 0, j = 0;
+	QUIET(cuGraphCreate(&i, 0));
+	QUIET(cuGraphCreate(&j, 0));
+	n = alloc_(i, 0, 1 << 20, &a);
+	free_(i, n, a);
+	n = alloc_(j, 0, 1 << 20, &b);
+	free_(j, n, b);
+	B(a == b);
+	X(a & 0x1ffffff); X(b & 0x1ffffff);
+	QUIET(cuGraphDestroy(i));
+	QUIET(cuGraphCreate(&i, 0));
+	n = alloc_(i, 0, 1 << 20, &c);
+	free_(i, n, c);
+	B(c == a);
+	CUgraphExec x = exec_(i, 0);
+	QUIET(cuGraphDestroy(i));
+	QUIET(cuGraphCreate(&i, 0));
+	n = alloc_(i, 0, 1 << 20, &d);
+	B(d == c);
+	QUIET(cuGraphExecDestroy(x));
+	NOTE("captured");
+	CUgraph q = 0;
+	QUIET(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+	T(cuMemAllocAsync(&e, 1 << 20, s));
+	T(cuMemFreeAsync(e, s));
+	T(cuMemAllocAsync(&f, 1 << 20, s));
+	T(cuMemFreeAsync(f, s));
+	T(cuStreamEndCapture(s, &q));
+	B(e == f);
+	NOTE("the same memory through two graphs");
+	CUgraph u = 0, v = 0; CUdeviceptr pu, pv; CUgraphNode nu, nv; CUDA_MEMSET_NODE_PARAMS ms;
+	QUIET(cuGraphCreate(&u, 0));
+	QUIET(cuGraphCreate(&v, 0));
+	nu = alloc_(u, 0, 1 << 20, &pu);
+	nv = alloc_(v, 0, 1 << 20, &pv);
+	memset(&ms, 0, sizeof ms);
+	ms.dst = pu; ms.value = 7; ms.elementSize = 4; ms.width = 4; ms.height = 1;
+	QUIET(cuGraphAddMemsetNode(&m, u, &nu, 1, &ms, ctx));
+	free_(u, m, pu);
+	launch_(exec_(u, 0));
+	launch_(exec_(v, 0));
+	B(pu == pv);
+	NOTE("an address that is not allocated");
+	T(cuMemcpyDtoH(&ms, pu, 4));
+	T(cuMemcpyDtoD(pv, pu, 4));
+	CUmemorytype type = 0; CUdeviceptr base = 0; size_t size = 0;
+	T(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pu));
+	T(cuMemGetAddressRange(&base, &size, pu));
+	B(base == pu); N(size);
+	T(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pv));
+	T(cuMemGetAddressRange(&base, &size, pv));
+	B(base == pv); N(size);
+	(void)nv;
+}
+
 static int dead_;
 static void CUDA_CB died_(void *x) { dead_ += (int)(intptr_t)x; }
 

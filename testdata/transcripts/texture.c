@@ -186,6 +186,69 @@ GROUP(texref_memory) {
 	T(cuTexRefDestroy(r));
 }
 
+// What a reference is told and no texture can be is kept, and what kernels read then.
+GROUP(texref_odd) {
+	CUtexref r = 0, again = 0;
+	size_t off = 77;
+	CUdeviceptr p = 0, where = 0;
+	CUarray_format format = 0;
+	CUaddress_mode mode = 0;
+	CUfilter_mode filter = 0;
+	int channels = 0;
+	float host[64], texels[4] = {1, 2, 4, 8}, x0 = 0.5f, step = 0.25f;
+	void *at[] = {&x0, &step};
+	start_refs();
+	QUIET(cuModuleGetTexRef(&r, refs, "line"));
+	p = new_memory(4096);
+	for (int i = 0; i < 64; i++) host[i] = i + 0.5f;
+	QUIET(cuMemcpyHtoD(p, host, sizeof host));
+	QUIET(cuTexRefSetAddress(&off, r, p, 16));
+	NOTE("a format that is none");
+	T(cuTexRefSetFormat(r, (CUarray_format)0x77, 1));
+	T(cuTexRefGetFormat(&format, &channels, r));
+	X(format); N(channels);
+	show("fetch", 0, 4);
+	T(cuTexRefSetFormat(r, (CUarray_format)0x77, 3));
+	T(cuTexRefSetFormat(r, (CUarray_format)0, 1));
+	T(cuTexRefSetFormat(r, (CUarray_format)-1, 1));
+	T(cuTexRefSetFormat(r, CU_AD_FORMAT_BC1_UNORM, 4));
+	T(cuTexRefSetFormat(r, CU_AD_FORMAT_FLOAT, 0));
+	T(cuTexRefSetFormat(r, CU_AD_FORMAT_FLOAT, 1));
+	show("fetch", 0, 4);
+	NOTE("modes that are none");
+	CUtexref i = 0;
+	CUarray a = array(4, 1, CU_AD_FORMAT_FLOAT, 1, 4, texels, 0);
+	QUIET(cuModuleGetTexRef(&i, refs, "image"));
+	QUIET(cuTexRefSetArray(i, a, CU_TRSA_OVERRIDE_FORMAT));
+	T(cuTexRefSetAddressMode(i, 0, (CUaddress_mode)9));
+	T(cuTexRefGetAddressMode(&mode, i, 0));
+	N(mode);
+	show("sample", at, 4);
+	T(cuTexRefSetAddressMode(i, 0, (CUaddress_mode)-1));
+	T(cuTexRefSetAddressMode(i, 0, CU_TR_ADDRESS_MODE_CLAMP));
+	T(cuTexRefSetFilterMode(i, (CUfilter_mode)7));
+	T(cuTexRefGetFilterMode(&filter, i));
+	N(filter);
+	show("sample", at, 4);
+	T(cuTexRefSetFilterMode(i, CU_TR_FILTER_MODE_POINT));
+	show("sample", at, 4);
+	NOTE("destroyed, and asked for again");
+	T(cuTexRefDestroy(r));
+	T(cuTexRefGetAddress(&where, r));
+	T(cuModuleGetTexRef(&again, refs, "line"));
+	B(again == r);
+	show("fetch", 0, 1);
+	NOTE("an address that is no memory");
+	T(cuTexRefSetAddress(&off, i, 0x10, 400));
+	N(off);
+	T(cuTexRefGetAddress(&where, i));
+	X(where);
+	T(cuTexRefSetAddress(&off, again, p + 4096 + 512, 400));
+	T(cuTexRefSetAddress(&off, again, p, (size_t)1 << 40));
+	T(cuTexRefSetAddress(&off, again, 0x10000, 400));
+	show("fetch", 0, 1);
+}
+
 GROUP(texref_array) {
 	CUtexref r = 0;
 	CUarray back = 0;
