@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,15 +32,20 @@ const (
 
 // checkReport is what a file's PTX comes to.
 type checkReport struct {
-	out         io.Writer
-	quiet, fast bool
-	json        bool
-	sm          int // only entries for this target; 0: all
+	out        io.Writer
+	quiet      bool
+	fast, full bool // kernels are only lowered; compiled, whatever the size of the file
+	lowered    bool // what was decided
+	json       bool
+	sm         int // only entries for this target; 0: all
 
 	needs    *needs // of a program or library
 	loads    *loads
 	machine  map[string]int
 	verdicts []kernelVerdict
+
+	pool *pool
+	all  []*checked
 
 	modules, kernels, bytes, compiled int
 	binaries                          int // pieces of machine code
@@ -70,6 +75,8 @@ func runCheck(args []string, out io.Writer) error {
 			r.json, r.quiet = true, true
 		case a == "--fast":
 			r.fast = true
+		case a == "--full":
+			r.full = true
 		case isSM:
 			n, err := strconv.Atoi(sm)
 			if err != nil {
@@ -87,16 +94,25 @@ func runCheck(args []string, out io.Writer) error {
 	if file == "" {
 		return errUsage{"which file?"}
 	}
-	data, err := os.ReadFile(file)
+	data, err := readCode(file)
 	if err != nil {
 		return err
 	}
+	defer data.close()
+	return r.check(file, data.bytes)
+}
+
+// check looks into a file's contents.
+func (r *checkReport) check(file string, data []byte) error {
+	out := r.out
 	sm, err := capability(filesOf(file, data)...)
 	if err != nil {
 		return err
 	}
 	r.loads = newLoads(sm)
 	r.loads.Program = findProgram(filesOf(file, data)...)
+	r.pool = newPool(runtime.NumCPU())
+	r.lowered = r.fast || !r.full && ptxBytes(data) > lowerOnly
 	if isPTX(data) {
 		if t, ok := fatbin.PTXTarget(data); ok {
 			r.loads.target(t)
@@ -105,6 +121,8 @@ func runCheck(args []string, out io.Writer) error {
 	} else {
 		r.containers(data)
 	}
+	r.pool.wait()
+	r.tally()
 	if dir, err := libraryDir(); err == nil {
 		r.needs = needsOf(data, dir)
 	} else {
@@ -168,6 +186,25 @@ func (r *checkReport) containers(data []byte) {
 			r.entry(&c.Entries[k])
 		}
 	}
+}
+
+// lowerOnly is the PTX above which kernels are lowered and not compiled further: it is there that the compiler says nearly all that it
+// cannot do, and the rest takes ten times as long.
+const lowerOnly = 4 << 20
+
+// ptxBytes is about how much PTX a file holds.
+func ptxBytes(data []byte) (n uint64) {
+	if isPTX(data) {
+		return uint64(len(data))
+	}
+	for c := range fatBinaries(data) {
+		for i := range c.Entries {
+			if e := &c.Entries[i]; e.Kind == fatbin.PTX {
+				n += max(e.FullSize, uint64(len(e.Payload)))
+			}
+		}
+	}
+	return n
 }
 
 // isPTX tells PTX text from everything else that holds some.
@@ -252,20 +289,39 @@ func (r *checkReport) module(text string) {
 		return
 	}
 	r.targets[m.Target.String()]++
+	taken := lower.TakenIn(m)
 	for _, k := range x.Kernels() {
+		c := &checked{name: k.Name}
+		r.all = append(r.all, c)
+		r.pool.do(func() {
+			start := time.Now()
+			c.err = r.compile(m, k.Name, taken)
+			c.took = time.Since(start)
+		})
+	}
+}
+
+// checked is a kernel that was looked at.
+type checked struct {
+	name string
+	err  error // why it is interpreted
+	took time.Duration
+}
+
+// tally says what became of the kernels, in the order of the file.
+func (r *checkReport) tally() {
+	for _, c := range r.all {
 		r.kernels++
-		start := time.Now()
-		err := r.compile(m, k.Name)
-		r.compiling += time.Since(start)
-		verdict, row := "compiled", kernelVerdict{Kernel: k.Name, State: "compiled"}
-		if err != nil {
+		r.compiling += c.took
+		verdict, row := "compiled", kernelVerdict{Kernel: c.name, State: "compiled"}
+		if err := c.err; err != nil {
 			verdict = "interpreted: " + err.Error()
 			row.State, row.Why = "interpreted", err.Error()
 			var u *ir.Unsupported
 			if errors.As(err, &u) {
 				err = errors.New(u.What)
 			}
-			r.cannot[err.Error()] = append(r.cannot[err.Error()], k.Name)
+			r.cannot[err.Error()] = append(r.cannot[err.Error()], c.name)
 		} else {
 			r.compiled++
 		}
@@ -273,21 +329,21 @@ func (r *checkReport) module(text string) {
 			r.verdicts = append(r.verdicts, row)
 		}
 		if !r.quiet {
-			fmt.Fprintf(r.out, "%s\t%s\n", k.Name, verdict)
+			fmt.Fprintf(r.out, "%s\t%s\n", c.name, verdict)
 		}
 	}
 }
 
 // compile takes a kernel as far as LLVM's text, or only through lowering. A fault of the compiler's own is an answer too, as
 // it is in the compiler process: the kernel is interpreted.
-func (r *checkReport) compile(m *ptx.Module, kernel string) (err error) {
+func (r *checkReport) compile(m *ptx.Module, kernel string, taken *lower.Taken) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("fault of the compiler: %v", p)
 		}
 	}()
-	k, err := lower.Kernel(m, kernel, lower.Options{})
-	if err != nil || r.fast {
+	k, err := lower.Kernel(m, kernel, lower.Options{Taken: taken})
+	if err != nil || r.lowered {
 		return err
 	}
 	if err := pass.Run(k, pass.Config{}); err != nil {
@@ -299,7 +355,7 @@ func (r *checkReport) compile(m *ptx.Module, kernel string) (err error) {
 
 func (r *checkReport) print(file string) {
 	out, stage := r.out, "compile to LLVM's text"
-	if r.fast {
+	if r.lowered {
 		stage = "lower"
 	}
 	mb := float64(r.bytes) / 1e6

@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"kudzu/internal/backend"
@@ -134,5 +137,60 @@ func TestCheckBad(t *testing.T) {
 	out, err := checkFile(t, []byte(strings.Replace(checkPTX, "ret;", "return;", 1)))
 	if err == nil || !strings.Contains(out, "line 4") {
 		t.Errorf("%v, %q", err, out)
+	}
+}
+
+// TestCheckEndless: what has no end is refused at once, and a file of any size has one.
+func TestCheckEndless(t *testing.T) {
+	dir := t.TempDir()
+	pipe, huge, zeros := filepath.Join(dir, "pipe"), filepath.Join(dir, "huge"), filepath.Join(dir, "zeros")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, size := range map[string]int64{huge: 1 << 40, zeros: 256 << 20} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(file, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string]string{
+		"/dev/zero": "is a device", "/dev/urandom": "is a device", pipe: "is a pipe", dir: "is a directory", huge: "more than any program", zeros: exitNoCode.Error(),
+	} {
+		for _, verb := range []func(string) error{
+			func(f string) error { return runCheck([]string{f}, io.Discard) },
+			func(f string) error { return runCompile([]string{"--all", f}, io.Discard) },
+		} {
+			if err := verb(file); err == nil || !strings.Contains(err.Error(), want) && !(file == zeros && strings.Contains(err.Error(), "has no kernels")) {
+				t.Errorf("%s: %v, want %q", file, err, want)
+			}
+		}
+	}
+}
+
+// TestCheckLarge: kernels of large files are lowered only, unless all is asked for; they are told in the file's order.
+func TestCheckLarge(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, ".visible .entry k%d(.param .u64 p) { %s ret; }\n", i, strings.Repeat("/* nothing */ ", lowerOnly/60/14+1))
+	}
+	file := filepath.Join(t.TempDir(), "f.ptx")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for option, stage := range map[string]string{"--sm=0": ", lower ", "--full": ", compile to LLVM's text ", "--fast": ", lower "} {
+		var out bytes.Buffer
+		if err := runCheck([]string{option, file}, &out); err != nil || !strings.Contains(out.String(), stage) || !strings.Contains(out.String(), "60 kernels compile, 0 are") {
+			t.Errorf("%s: %v, want %q in\n%.300s", option, err, stage, out.String())
+		}
+		for i := range 60 {
+			if line, rest, _ := strings.Cut(out.String(), "\n"); line != fmt.Sprintf("k%d\tcompiled", i) {
+				t.Fatalf("%s: %q is number %d", option, line, i)
+			} else {
+				out = *bytes.NewBufferString(rest)
+			}
+		}
 	}
 }

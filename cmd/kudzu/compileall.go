@@ -45,16 +45,17 @@ type bulk struct {
 // compileAll compiles every kernel of a module, a fat binary, a program or a library as its first launches would, and leaves
 // the code in the cache: one compiler process a processor.
 func compileAll(c *compileArgs, out io.Writer) error {
-	data, err := os.ReadFile(c.file)
+	data, err := readCode(c.file)
 	if err != nil {
 		return err
 	}
+	defer data.close()
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	b := &bulk{command: []string{self, "compiler"}, store: openCache(), cannot: map[string]int{}, failed: map[string]string{}}
-	if err := b.find(c, data); err != nil {
+	if err := b.find(c, data.bytes); err != nil {
 		return err
 	}
 	begun := time.Now()

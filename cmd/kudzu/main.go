@@ -45,7 +45,7 @@ func verbs() []verb {
 		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,obj,image] [--dump PASS] [--target cpu|sm_90|gfx1100] [--cpu NAME] [--tier optimised|baseline] [-o DIR]\n" +
 			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--tier optimised|baseline] [--jobs N]",
 			about: "compile PTX and show any stage of it; --all: every kernel of a file into the cache, ahead of its first run", run: runCompile},
-		{name: "check", args: "[--json] [--quiet] [--fast] [--sm=NN] program|library|file.ptx",
+		{name: "check", args: "[--json] [--quiet] [--fast|--full] [--sm=NN] program|library|file.ptx",
 			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},
 		{name: "smi", args: "[-L] [-q] [-x] [--query-gpu=FIELDS --format=csv[,noheader,nounits]] [dmon|pmon|topo]", about: "show devices, their memory and use, and who uses them, as nvidia-smi does", run: runSMI, helps: true},
 		{name: "report", args: "", about: "write what someone who looks into a problem asks first, with a self-test of every device", run: runReport},

@@ -40,6 +40,9 @@ type Options struct {
 	// NVIDIA is for the GPUs that PTX was made for: functions have addresses (FuncAddr) instead of numbers, and initialisers hold
 	// them; sums and products without a rounding, which the assembler may make one of, say so (Contract).
 	NVIDIA bool
+
+	// Taken is TakenIn of the module, for who lowers many kernels of a large one; nil: it is found anew.
+	Taken *Taken
 }
 
 // Kernel lowers the kernel called name. The module must have passed ptx/check.
@@ -157,7 +160,7 @@ func newLowerer(m *ptx.Module, fn *ptx.Func, opts Options) *lowerer {
 	l := &lowerer{m: m, opts: opts, budget: opts.MaxInsts, names: map[*ptx.Var]string{}, taken: map[string]bool{}, known: map[string]bool{}}
 	l.line.text = m.Text
 	l.mmas = countMma(fn.Body)
-	l.plan = newPlan(m, fn, opts.NVIDIA)
+	l.plan = newPlan(m, fn, &opts)
 	l.queued = map[*ptx.Func]bool{}
 	f := &ir.Func{Name: fn.Name, Kernel: true}
 	l.out = &ir.Module{Kernel: fn.Name, Funcs: []*ir.Func{f}, SM: m.Target.SM}

@@ -24,15 +24,19 @@ type plan struct {
 }
 
 // all: functions whose addresses the module takes are there even if the kernel does not call them.
-func newPlan(m *ptx.Module, kernel *ptx.Func, all bool) *plan {
+func newPlan(m *ptx.Module, kernel *ptx.Func, opts *Options) *plan {
 	p := &plan{m: m, aliases: map[string]string{}, real: map[*ptx.Func]bool{}}
 	for _, a := range m.Aliases {
 		p.aliases[a.Name] = a.Of
 	}
-	p.addresses()
+	t := opts.Taken
+	if t == nil {
+		t = TakenIn(m)
+	}
+	p.taken = t.names
 	g := &callGraph{p: p, callees: map[*ptx.Func][]*ptx.Func{}, sites: map[*ptx.Func]int{}}
 	var others []string
-	if all {
+	if opts.NVIDIA {
 		others = p.taken
 	}
 	g.walk(kernel, others)
@@ -54,17 +58,20 @@ func (p *plan) resolve(name string) string {
 	return name
 }
 
-// addresses finds the functions whose addresses are taken: by an operand that is not the callee of a call, or by an
-// initialiser. The address may have come from another kernel: a slice lists those of the whole module.
-func (p *plan) addresses() {
+// Taken are the functions of a module whose addresses are taken.
+type Taken struct{ names []string }
+
+// TakenIn finds them: named by an operand that is not the callee of a call, or by an initialiser. The address may have come from
+// another kernel: a slice lists those of the whole module.
+func TakenIn(m *ptx.Module) *Taken {
 	taken := map[string]bool{}
-	for _, fn := range p.m.Funcs {
+	for _, fn := range m.Funcs {
 		if fn.Body != nil {
 			addressesInBody(fn.Body, taken)
 		}
 	}
-	addressesIn(p.m.Vars, taken)
-	for _, d := range p.m.Pragmas {
+	addressesIn(m.Vars, taken)
+	for _, d := range m.Pragmas {
 		for _, text := range d.Strs {
 			if list, ok := strings.CutPrefix(text, ptx.TakenPragma); ok {
 				for _, name := range strings.Split(list, ",") {
@@ -73,18 +80,20 @@ func (p *plan) addresses() {
 			}
 		}
 	}
-	for _, a := range p.m.Aliases {
+	t := &Taken{}
+	for _, a := range m.Aliases {
 		if taken[a.Name] {
-			p.taken = append(p.taken, a.Name)
+			t.names = append(t.names, a.Name)
 		}
 	}
 	seen := map[string]bool{}
-	for _, fn := range p.m.Funcs {
+	for _, fn := range m.Funcs {
 		if taken[fn.Name] && fn.Kind != ptx.Entry && !seen[fn.Name] {
 			seen[fn.Name] = true
-			p.taken = append(p.taken, fn.Name)
+			t.names = append(t.names, fn.Name)
 		}
 	}
+	return t
 }
 
 // addressesInBody notes the functions that operands, tables and initialisers of a body name.
