@@ -36,3 +36,37 @@ func TestHandlers(t *testing.T) {
 		handler(t, name)
 	}
 }
+
+// nvmlClients are programs that read NVML, and the functions that they look for beside Init, Shutdown and ErrorString.
+var nvmlClients = map[string]string{
+	"nvtop": `DeviceGetCount_v2 DeviceGetHandleByIndex_v2 DeviceGetName DeviceGetPciInfo_v3 DeviceGetClockInfo DeviceGetMaxClockInfo DeviceGetTemperatureThreshold
+		DeviceGetCurrPcieLinkGeneration DeviceGetCurrPcieLinkWidth DeviceGetMaxPcieLinkGeneration DeviceGetMaxPcieLinkWidth DeviceGetPcieThroughput DeviceGetFanSpeed
+		DeviceGetTemperature DeviceGetPowerUsage DeviceGetEnforcedPowerLimit DeviceGetEncoderUtilization DeviceGetDecoderUtilization DeviceGetMigMode
+		DeviceGetGraphicsRunningProcesses_v3 DeviceGetComputeRunningProcesses_v3 DeviceGetMPSComputeRunningProcesses_v3 DeviceGetProcessUtilization
+		DeviceGetUtilizationRates DeviceGetMemoryInfo_v2`,
+	"gpustat": `SystemGetDriverVersion DeviceGetIndex DeviceGetUUID DeviceGetName DeviceGetFanSpeed DeviceGetTemperature DeviceGetMemoryInfo_v2 DeviceGetUtilizationRates
+		DeviceGetEncoderUtilization DeviceGetDecoderUtilization DeviceGetPowerUsage DeviceGetEnforcedPowerLimit DeviceGetComputeRunningProcesses_v3
+		DeviceGetGraphicsRunningProcesses_v3`,
+	"nvitop": `SystemGetCudaDriverVersion DeviceGetSerial DeviceGetBAR1MemoryInfo DeviceGetConfComputeMemSizeInfo DeviceGetCudaComputeCapability DeviceGetComputeMode
+		DeviceGetDisplayActive DeviceGetDisplayMode DeviceGetDriverModel_v2 DeviceGetPersistenceMode DeviceGetPerformanceState DeviceGetTotalEccErrors DeviceGetFieldValues
+		DeviceGetTemperatureV DeviceGetRunningProcessDetailList DeviceIsMigDeviceHandle DeviceGetMaxMigDeviceCount DeviceGetMigDeviceHandleByIndex
+		DeviceGetDeviceHandleFromMigDeviceHandle DeviceGetGpuInstanceId DeviceGetComputeInstanceId DeviceGetPowerManagementLimit`,
+	"example.py of nvidia-ml-py": "DeviceGetBrand DeviceGetGridLicensableFeatures_v4 DeviceGetVirtualizationMode DeviceGetSerial",
+	"PyTorch": `DeviceGetCount_v2 DeviceGetHandleByIndex_v2 DeviceGetHandleByPciBusId_v2 DeviceGetUUID DeviceGetUtilizationRates DeviceGetTemperature DeviceGetPowerUsage
+		DeviceGetClockInfo DeviceGetComputeRunningProcesses DeviceGetComputeRunningProcesses_v3 DeviceGetNvLinkRemotePciInfo_v2 DeviceGetNvLinkRemoteDeviceType
+		DeviceGetGpuFabricInfoV SystemGetCudaDriverVersion_v2`,
+	"NCCL": `DeviceGetCount_v2 DeviceGetHandleByIndex DeviceGetHandleByPciBusId DeviceGetIndex DeviceGetNvLinkState DeviceGetNvLinkRemotePciInfo DeviceGetNvLinkCapability
+		DeviceGetCudaComputeCapability DeviceGetP2PStatus DeviceGetFieldValues DeviceGetPciInfo_v3 DeviceGetPciInfoExt DeviceGetPcieLinkMaxSpeed
+		DeviceGetCurrPcieLinkGeneration DeviceGetCurrPcieLinkWidth DeviceGetGpuFabricInfoV DeviceGetPlatformInfo SystemGetConfComputeState SystemGetConfComputeSettings`,
+}
+
+// TestClients: whatever they look for is answered.
+func TestClients(t *testing.T) {
+	for client, names := range nvmlClients {
+		t.Run(client, func(t *testing.T) {
+			for _, name := range strings.Fields(names) {
+				handler(t, "nvml"+name)
+			}
+		})
+	}
+}

@@ -30,7 +30,7 @@ const (
 	fieldPowerCurrent   = 190
 	fieldEnergyToo      = 191
 	fieldPowerRequested = 192
-	fieldEnd            = 275 // no fields from here on
+	fieldEnd            = 308 // no fields of driver 615 from here on
 )
 
 // field answers one.
