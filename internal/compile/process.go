@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 	"time"
@@ -26,6 +27,15 @@ type process struct {
 
 // errDied is a request whose process went away before it answered.
 var errDied = errors.New("compiler process died")
+
+// errStillborn is a process that went away before it said that it is there.
+var errStillborn = errors.New("it ended before its greeting")
+
+// births is how often one is started that ends so: killed, or without memory just then. The pause doubles each time.
+const (
+	births     = 3
+	birthPause = 20 * time.Millisecond
+)
 
 // helloTimeout bounds how long a process may take to say that it is there.
 const helloTimeout = 20 * time.Second
@@ -114,6 +124,11 @@ func (c *Client) process() (*process, error) {
 	c.starting = under
 	c.mu.Unlock()
 	p, err := c.start()
+	for n := 1; n < births && errors.Is(err, errStillborn); n++ {
+		c.cfg.Log(fmt.Sprintf("compiler process: %v (attempt %d)", err, n))
+		time.Sleep(birthPause << n)
+		p, err = c.start()
+	}
 	c.mu.Lock()
 	c.starting = nil
 	close(under)
@@ -197,6 +212,9 @@ func (p *process) hello() error {
 	}
 	f, err := ReadFrame(p.conn)
 	if err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+			return fmt.Errorf("%w: %w", errStillborn, err)
+		}
 		return fmt.Errorf("no greeting from the compiler process: %w", err)
 	}
 	h, err := DecodeHello(f)

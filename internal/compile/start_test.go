@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -144,5 +145,32 @@ func TestPlainStart(t *testing.T) {
 	}
 	if _, err := plainStart([]string{"/nonexistent"}, nil, [3]int{0, 1, 2}); !errors.Is(err, unix.ENOENT) {
 		t.Errorf("a program that is not there: %v", err)
+	}
+}
+
+// A compiler that ends before its greeting is started again, a few times.
+func TestStillborn(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deaths, lives := range []bool{true, true, true, false} {
+		file := filepath.Join(t.TempDir(), "deaths")
+		if err := os.WriteFile(file, make([]byte, deaths), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := New(Config{Command: []string{exe, "double", "stillborn", file}, Version: "v"})
+		_, err := c.process()
+		var no *NoCompiler
+		if lives != (err == nil) || !lives && !errors.As(err, &no) {
+			t.Errorf("%d deaths: %v", deaths, err)
+		}
+		if _, again := c.process(); lives != (again == nil) {
+			t.Errorf("%d deaths, asked again: %v", deaths, again)
+		}
+		if left, err := os.Stat(file); err != nil || left.Size() != 0 {
+			t.Errorf("%d deaths: %d were left", deaths, left.Size())
+		}
+		c.Close()
 	}
 }
