@@ -9,6 +9,25 @@ import (
 
 const errInvalidChannel = Error(rt.CudaErrorInvalidChannelDescriptor)
 
+// kindFormats are runs of the runtime's kinds that name a whole format, in the driver's order.
+var kindFormats = [...]struct {
+	first, last rt.CudaChannelFormatKind
+	format      cu.CUarray_format
+}{
+	{rt.CudaChannelFormatKindUnsignedNormalized8X1, rt.CudaChannelFormatKindSignedNormalized16X4, cu.CU_AD_FORMAT_UNORM_INT8X1},
+	{rt.CudaChannelFormatKindUnsignedBlockCompressed1, rt.CudaChannelFormatKindUnsignedBlockCompressed7SRGB, cu.CU_AD_FORMAT_BC1_UNORM},
+}
+
+// wideBits are the formats of those whose channels have 16 bits.
+func wideBits(f cu.CUarray_format) bool {
+	switch f {
+	case cu.CU_AD_FORMAT_UNORM_INT16X1, cu.CU_AD_FORMAT_UNORM_INT16X2, cu.CU_AD_FORMAT_UNORM_INT16X4, cu.CU_AD_FORMAT_SNORM_INT16X1,
+		cu.CU_AD_FORMAT_SNORM_INT16X2, cu.CU_AD_FORMAT_SNORM_INT16X4, cu.CU_AD_FORMAT_BC6H_UF16, cu.CU_AD_FORMAT_BC6H_SF16:
+		return true
+	}
+	return false
+}
+
 // channels reads a description of elements: as many channels as have bits, all of them of the same size.
 func channels(d *rt.CudaChannelFormatDesc) (f cu.CUarray_format, n uint32, err error) {
 	sizes := [4]int32{d.X, d.Y, d.Z, d.W}
@@ -17,6 +36,14 @@ func channels(d *rt.CudaChannelFormatDesc) (f cu.CUarray_format, n uint32, err e
 	}
 	for i, s := range sizes {
 		if uint32(i) < n && s != d.X || uint32(i) >= n && s != 0 {
+			return 0, 0, errInvalidChannel
+		}
+	}
+	for _, k := range kindFormats {
+		if d.F >= k.first && d.F <= k.last {
+			if f = k.format + cu.CUarray_format(d.F-k.first); wideBits(f) == (d.X == 16) && (d.X == 8 || d.X == 16) {
+				return f, n, nil // the driver knows how many channels it has
+			}
 			return 0, 0, errInvalidChannel
 		}
 	}
@@ -55,10 +82,21 @@ func channelDesc(f cu.CUarray_format, n uint32) (d rt.CudaChannelFormatDesc) {
 	case cu.CU_AD_FORMAT_SIGNED_INT16, cu.CU_AD_FORMAT_UNSIGNED_INT16, cu.CU_AD_FORMAT_HALF:
 		bits = 16
 	}
+	for _, k := range kindFormats {
+		if f >= k.format && f <= k.format+cu.CUarray_format(k.last-k.first) {
+			d.F, bits = k.first+rt.CudaChannelFormatKind(f-k.format), 8
+			if wideBits(f) {
+				bits = 16
+			}
+		}
+	}
 	for i, p := range []*int32{&d.X, &d.Y, &d.Z, &d.W} {
 		if uint32(i) < n {
 			*p = bits
 		}
+	}
+	if d.F != 0 {
+		return d
 	}
 	switch f {
 	case cu.CU_AD_FORMAT_SIGNED_INT8, cu.CU_AD_FORMAT_SIGNED_INT16, cu.CU_AD_FORMAT_SIGNED_INT32:

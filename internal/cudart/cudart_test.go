@@ -147,3 +147,31 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 }
+
+// TestChannels: kinds that name a whole format become the driver's and come back.
+func TestChannels(t *testing.T) {
+	for kind, want := range map[rt.CudaChannelFormatKind]struct {
+		format cu.CUarray_format
+		sizes  [4]int32
+	}{
+		rt.CudaChannelFormatKindUnsignedNormalized8X2:        {cu.CU_AD_FORMAT_UNORM_INT8X2, [4]int32{8, 8}},
+		rt.CudaChannelFormatKindSignedNormalized16X4:         {cu.CU_AD_FORMAT_SNORM_INT16X4, [4]int32{16, 16, 16, 16}},
+		rt.CudaChannelFormatKindUnsignedBlockCompressed1:     {cu.CU_AD_FORMAT_BC1_UNORM, [4]int32{8, 8, 8, 8}},
+		rt.CudaChannelFormatKindSignedBlockCompressed4:       {cu.CU_AD_FORMAT_BC4_SNORM, [4]int32{8}},
+		rt.CudaChannelFormatKindUnsignedBlockCompressed6H:    {cu.CU_AD_FORMAT_BC6H_UF16, [4]int32{16, 16, 16}},
+		rt.CudaChannelFormatKindUnsignedBlockCompressed7SRGB: {cu.CU_AD_FORMAT_BC7_UNORM_SRGB, [4]int32{8, 8, 8, 8}},
+		rt.CudaChannelFormatKindFloat:                        {cu.CU_AD_FORMAT_HALF, [4]int32{16, 16}},
+	} {
+		d := rt.CudaChannelFormatDesc{X: want.sizes[0], Y: want.sizes[1], Z: want.sizes[2], W: want.sizes[3], F: kind}
+		f, n, err := channels(&d)
+		if err != nil || f != want.format {
+			t.Errorf("kind %d is format %d: %v", kind, f, err)
+		}
+		if back := channelDesc(f, n); back != d {
+			t.Errorf("kind %d comes back as %+v", kind, back)
+		}
+	}
+	if _, _, err := channels(&rt.CudaChannelFormatDesc{X: 32, F: rt.CudaChannelFormatKindUnsignedBlockCompressed4}); err != errInvalidChannel {
+		t.Errorf("32 bits of a block: %v", err)
+	}
+}
