@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -225,5 +226,30 @@ func TestInterpLoop(t *testing.T) {
 	want(t, "free", th.MemFree(p), 0)
 	if now, _, _ := th.MemGetInfo(); now != free {
 		t.Errorf("%d bytes lost", free-now)
+	}
+}
+
+// TestRegistersOfBounds: as many blocks as a kernel asks for have room in the register file, as recorded on an H200.
+func TestRegistersOfBounds(t *testing.T) {
+	th, c, _ := onInterp(t)
+	for _, k := range []struct {
+		bounds string
+		most   int32
+	}{{".maxntid 256, 1, 1 .minnctapersm 4", 64}, {".maxntid 256, 1, 1 .minnctapersm 8", 32}, {".maxntid 256, 1, 1 .minnctapersm 8 .maxnreg 40", 40}, {".minnctapersm 8", 255}} {
+		var b strings.Builder
+		fmt.Fprintf(&b, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) %s { .reg .f32 f<100>; .reg .b64 a; ld.param.u64 a, [p];\n", k.bounds)
+		for i := range 100 {
+			fmt.Fprintf(&b, "ld.global.f32 f%d, [a+%d];\n", i, 4*i)
+		}
+		for i := range 100 {
+			fmt.Fprintf(&b, "st.global.f32 [a+%d], f%d;\n", 4*i, 99-i)
+		}
+		b.WriteString("ret; }\n")
+		m, err := th.ModuleLoadData(c.str(b.String()))
+		want(t, "load", err, 0)
+		n, err := th.FuncGetAttribute(cu.CU_FUNC_ATTRIBUTE_NUM_REGS, mustFn(t, th, m, "k"))
+		if want(t, "registers", err, 0); n > k.most || n < min(k.most, 64) {
+			t.Errorf("%s: %d registers, want at most %d", k.bounds, n, k.most)
+		}
 	}
 }

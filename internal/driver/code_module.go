@@ -215,9 +215,12 @@ func missing(args []ptx.Operand, known map[string]bool) string {
 	return ""
 }
 
-// kernelDecl describes a kernel. What its text says of registers counts before the limit that the program sets for the module.
+// kernelDecl describes a kernel. What its text says of registers counts before the limit that the program sets for the module: as many
+// blocks as it asks for must have room in the register file.
 func kernelDecl(f *ptx.Func, maxRegisters int) backend.KernelDecl {
+	const registerFile = 64 << 10
 	k := backend.KernelDecl{Name: f.Name, MaxRegisters: max(0, maxRegisters)}
+	blocks, own := 0, 0
 	for _, p := range f.Params {
 		k.Params = append(k.Params, backend.ParamDecl{Name: p.Name, Offset: int(p.Offset), Size: int(p.Size), Align: p.Align})
 		k.ParamBytes = max(k.ParamBytes, int(p.Offset+p.Size))
@@ -231,8 +234,16 @@ func kernelDecl(f *ptx.Func, maxRegisters int) backend.KernelDecl {
 		case "reqnctapercluster":
 			k.ReqCluster = shape(d.Nums)
 		case "maxnreg":
-			k.MaxRegisters = int(d.Nums[0])
+			own = int(d.Nums[0])
+		case "minnctapersm":
+			blocks = int(min(d.Nums[0], registerFile))
 		}
+	}
+	if n := max(k.MaxBlock[0]*k.MaxBlock[1]*k.MaxBlock[2], k.ReqBlock[0]*k.ReqBlock[1]*k.ReqBlock[2]); blocks > 0 && n > 0 && n <= registerFile {
+		k.MaxRegisters = max(registerFile/((n+31)&^31*blocks)&^7, leastRegisters)
+	}
+	if own > 0 {
+		k.MaxRegisters = own
 	}
 	return k
 }
