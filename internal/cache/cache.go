@@ -146,6 +146,9 @@ func (c *Cache) Dir() string {
 	return c.dir
 }
 
+// Limit is how many bytes the directory may have.
+func (c *Cache) Limit() int64 { return c.limit }
+
 // path spreads entries over 256 folders.
 func (c *Cache) path(k Key) string {
 	name := k.String()

@@ -26,8 +26,10 @@ type Request struct {
 	Emit    []string // also give these texts: "ptx", "ir", "ll", "opt", "asm"
 	Dump    string   // also give the IR after this pass, as Emitted["dump"]
 
-	// Background: nobody waits for the code.
+	// Background: nobody waits for the code. The compiler process yields to others, and when its client ends it ends what it has begun.
 	Background bool
+
+	Store *Store // where a background request's answer belongs if the client is gone by then; the client sets it
 
 	FactsOnly bool // the answer is no image but what EncodeFacts writes; Client.Facts sets it
 }
@@ -67,18 +69,6 @@ func GPUTarget(name string) (Target, bool) {
 	}
 	return Target{}, false
 }
-
-// Tier is how much work goes into the code.
-type Tier uint8
-
-// The tiers. Both give the same results.
-const (
-	Optimised Tier = iota // by libLLVM
-	Baseline              // by internal/baseline: slower code, at once, and without libLLVM; x86-64 only
-)
-
-// String is the name that settings and options use.
-func (t Tier) String() string { return [...]string{"optimised", "baseline"}[min(t, Baseline)] }
 
 // Options change the code and are part of the key.
 type Options struct {
@@ -308,6 +298,11 @@ func (c *Client) shared(key cache.Key, req *Request, accept func(*Result) error)
 func (c *Client) run(key cache.Key, req *Request, accept func(*Result) error) (*Result, error) {
 	if c.cfg.Busy != nil && !req.Background {
 		defer c.cfg.Busy(req.Kernel)()
+	}
+	if s := c.storeOf(req); s != nil {
+		own := *req
+		own.Store = s
+		req = &own
 	}
 	r, err := c.ask(req)
 	if err != nil {

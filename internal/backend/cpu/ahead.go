@@ -67,7 +67,7 @@ func (k *Kernel) missing(block [3]uint32) (*found, bool) {
 	if err != nil {
 		return nil, false
 	}
-	for _, tier := range k.p.dev.b.policy.tiers() {
+	for _, tier := range k.p.dev.b.policy.Tiers() {
 		if r, ok := c.Cached(k.request(at.text, shape{block: block}, tier)); ok {
 			at.shape, at.tier, at.image = shape{block: block}, tier, r
 			return at, false

@@ -26,14 +26,14 @@ func (k *Kernel) compile(s shape, at *found) (*variant, error) {
 			return nil, err
 		}
 	}
-	if b.policy == optimisedOnly || b.policy == bothTiers && k.optimised(s, at) {
+	if b.policy == compile.OptimisedOnly || b.policy == compile.BothTiers && k.optimised(s, at) {
 		return k.code(s, at, compile.Optimised)
 	}
 	v, err := k.code(s, at, compile.Baseline)
 	var invalid *compile.PTXError
 	switch {
 	case err == nil:
-		if b.policy == bothTiers {
+		if b.policy == compile.BothTiers {
 			v.promotion = &promotion{k, v, &found{text: at.text, line: at.line, background: true}, time.Now()}
 		}
 		return v, nil

@@ -17,6 +17,7 @@ import (
 	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/image"
+	"kudzu/internal/logx"
 	"kudzu/internal/quota"
 )
 
@@ -60,9 +61,9 @@ type Config struct {
 type Backend struct {
 	cfg      Config
 	stats    stats
-	report   *report // nil: nobody asked
-	exactNaN bool    // see compile.Options
-	policy   policy  // which tiers kernels go through
+	report   *report        // nil: nobody asked
+	exactNaN bool           // see compile.Options
+	policy   compile.Policy // which tiers kernels go through
 	promoter promoter
 	debug    *debug        // nil: nobody asked
 	aheads   chan struct{} // a token for each compilation in the background
@@ -90,7 +91,11 @@ func New(cfg Config) *Backend {
 		cfg.System = quota.Own
 	}
 	b := &Backend{cfg: cfg, exactNaN: cfg.Env(config.NaN) == "exact", aheads: make(chan struct{}, aheadMax), turns: make(chan struct{}, turns())}
-	b.policy, b.promoter.turns = policyOf(cfg.Env(config.Tier)), turns()
+	var err error
+	if b.policy, err = compile.PolicyOf(cfg.Env(config.Tier)); err != nil {
+		logx.Warnf("%v", err)
+	}
+	b.promoter.turns = turns()
 	return b
 }
 

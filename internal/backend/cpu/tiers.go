@@ -1,46 +1,16 @@
 package cpu
 
 import (
-	"runtime"
 	"slices"
 	"time"
 
 	"kudzu/internal/compile"
-	"kudzu/internal/config"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 )
 
 // A kernel's first launches run on baseline code, which is there at once. Its optimised code is made in the background and takes
 // over between two launches, or in one between two chunks of its blocks. If it cannot be made, the baseline code stays.
-
-// policy is which tiers kernels go through.
-type policy uint8
-
-const (
-	optimisedOnly policy = iota
-	baselineOnly         // and what has no baseline code is optimised
-	bothTiers            // baseline first, optimised when it is there
-)
-
-// policyOf reads KUDZU_TIER.
-func policyOf(setting string) policy {
-	p, known := map[string]policy{"": optimisedOnly, "optimised": optimisedOnly, "baseline": baselineOnly, "auto": bothTiers}[setting]
-	if !known {
-		logx.Warnf(config.Tier+"=%s: must be auto, baseline or optimised", setting)
-	}
-	if runtime.GOARCH != "amd64" { // there is no baseline code
-		return optimisedOnly
-	}
-	return p
-}
-
-// tiers are those that a launch takes from the cache, the best first.
-func (p policy) tiers() []compile.Tier {
-	return [...][]compile.Tier{
-		optimisedOnly: {compile.Optimised}, baselineOnly: {compile.Baseline}, bothTiers: {compile.Optimised, compile.Baseline},
-	}[p]
-}
 
 // promotion is a baseline variant that waits for its optimised code.
 type promotion struct {

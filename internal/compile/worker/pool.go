@@ -12,6 +12,7 @@ import (
 type pool struct {
 	command  []string
 	confined bool
+	yields   bool          // its workers leave the processors to others
 	slots    chan struct{} // a token for each request at a time
 
 	mu   sync.Mutex
@@ -44,7 +45,7 @@ func (p *pool) warm() {
 	}()
 }
 
-func (p *pool) start() (*child, error) { return startChild(p.command, p.confined) }
+func (p *pool) start() (*child, error) { return startChild(p.command, p.confined, p.yields) }
 
 // tidy retires workers that nobody has used for so long, and gives when something happened last; busy means now.
 func (p *pool) tidy(limit time.Duration) (last time.Time, busy bool) {

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"kudzu/internal/compile"
@@ -25,9 +27,14 @@ const (
 
 // supervisor hands requests to workers and their answers back.
 type supervisor struct {
-	full  *pool    // of workers with libLLVM
-	quick *pool    // of workers without: facts and baseline code, for which a program waits
-	quit  chan int // exit status, when we are done
+	full   *pool    // of workers with libLLVM
+	quick  *pool    // of workers without: facts and baseline code, for which a program waits
+	behind *pool    // of workers with libLLVM, for what no program waits for
+	quit   chan int // exit status, when we are done
+
+	unanswered sync.WaitGroup // requests of behind
+	gone       atomic.Bool    // there is no client any more
+	store      *compile.Store // of the last of them; read's
 
 	workerIdle time.Duration
 	idleLimit  atomic.Int64 // nanoseconds without a request after which we end
@@ -41,7 +48,8 @@ func newSupervisor(command []string, confined bool, out io.Writer) *supervisor {
 	of := func(kind ...string) *pool {
 		return newPool(slices.Concat(command, []string{"worker"}, kind), confined, jobs())
 	}
-	s := &supervisor{full: of(), quick: of(kindBaseline), out: out, quit: make(chan int, 1), workerIdle: workerIdle}
+	s := &supervisor{full: of(), quick: of(kindBaseline), behind: of(), out: out, quit: make(chan int, 1), workerIdle: workerIdle}
+	s.behind.yields = true
 	s.idleLimit.Store(int64(supervisorIdle))
 	return s
 }
@@ -63,8 +71,11 @@ func (s *supervisor) run(in io.Reader) int {
 	if err != nil {
 		return 1
 	}
+	signal.Ignore(syscall.SIGPIPE) // a client that is gone is no reason to end at once
 	s.quick.warm()
-	s.full.warm()
+	if p, _ := compile.PolicyOf(config.Get(config.Tier)); p == compile.OptimisedOnly {
+		s.full.warm()
+	}
 	go s.tidy()
 	go s.read(in)
 	return <-s.quit
@@ -75,7 +86,7 @@ func (s *supervisor) read(in io.Reader) {
 	for {
 		f, err := compile.ReadFrame(in)
 		if errors.Is(err, io.EOF) {
-			s.stop(0)
+			s.finish()
 			return
 		}
 		if err != nil {
@@ -83,8 +94,31 @@ func (s *supervisor) read(in io.Reader) {
 			s.stop(1)
 			return
 		}
-		go s.handle(f)
+		s.begin(f)
 	}
+}
+
+// finishLimit bounds how long we outlive our client.
+const finishLimit = 2 * time.Minute
+
+// finish ends us when the client has ended: after what was begun in the background, whose code the next start of the program finds in
+// the cache. Without that, a program that is done before its kernels are optimised would never have optimised code.
+func (s *supervisor) finish() {
+	s.gone.Store(true)
+	if s.store == nil || !s.store.Finishing() {
+		s.stop(0)
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		s.unanswered.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(finishLimit):
+	}
+	s.stop(0)
 }
 
 // stop ends run; the first reason counts.
@@ -109,7 +143,7 @@ func leaveDirectory() {
 func (s *supervisor) tidy() {
 	for range time.Tick(s.workerIdle / 4) {
 		finished := true
-		for _, p := range []*pool{s.full, s.quick} {
+		for _, p := range []*pool{s.full, s.quick, s.behind} {
 			last, busy := p.tidy(s.workerIdle)
 			finished = finished && !busy && int64(time.Since(last)) > s.idleLimit.Load()
 		}
@@ -120,33 +154,51 @@ func (s *supervisor) tidy() {
 	}
 }
 
-// handle answers one request.
-func (s *supervisor) handle(f compile.Frame) {
-	a := s.answer(f)
-	s.write.Lock()
-	err := compile.WriteFrame(s.out, a)
-	s.write.Unlock()
-	if err != nil {
-		s.stop(0) // the client is gone
-	}
-}
-
-func (s *supervisor) answer(f compile.Frame) compile.Frame {
+// begin has one request answered.
+func (s *supervisor) begin(f compile.Frame) {
 	req, timeoutMS, err := compile.DecodeRequest(compile.Frame{Kind: f.Kind, Head: f.Head})
 	if err != nil {
-		return failure(f.ID, err)
+		go s.reply(failure(f.ID, err), nil)
+		return
 	}
 	timeout := time.Duration(timeoutMS) * time.Millisecond
 	if timeout <= 0 {
 		timeout = time.Hour
 	}
 	p := s.full
-	if req.FactsOnly || req.Options.Tier == compile.Baseline {
+	switch {
+	case req.FactsOnly || req.Options.Tier == compile.Baseline:
 		p = s.quick
+	case req.Background:
+		p = s.behind
+		s.unanswered.Add(1)
+		s.store = req.Store
 	}
-	p.slots <- struct{}{}
-	defer func() { <-p.slots }()
-	return p.compile(f, req.Kernel, timeout)
+	go func() {
+		p.slots <- struct{}{}
+		if !s.gone.Load() { // nothing is begun for a client that is no more
+			s.reply(p.compile(f, req.Kernel, timeout), req.Store)
+		}
+		<-p.slots
+		if p == s.behind {
+			s.unanswered.Done()
+		}
+	}()
+}
+
+// reply gives an answer to the client, or to the cache if the client is gone.
+func (s *supervisor) reply(a compile.Frame, store *compile.Store) {
+	if !s.gone.Load() {
+		s.write.Lock()
+		err := compile.WriteFrame(s.out, a)
+		s.write.Unlock()
+		if err == nil {
+			return
+		}
+	}
+	if store != nil {
+		_ = store.Keep(a) // if not, it is compiled again
+	}
 }
 
 // failure is the answer that says err.

@@ -115,6 +115,15 @@ func misbehave(kernel string) {
 	case "noise":
 		fmt.Println(strings.Repeat("on standard output\n", 10000))
 		fmt.Fprintln(os.Stderr, strings.Repeat("on standard error\n", 10000))
+	case "wait":
+		mark := os.Getenv("KUDZU_TEST_MARK")
+		_ = os.WriteFile(mark, nil, 0o600)
+		for {
+			if _, err := os.Stat(mark + ".go"); err == nil {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
 	case "slow":
 		time.Sleep(300 * time.Millisecond)
 	}
@@ -417,7 +426,7 @@ func TestIdle(t *testing.T) {
 		}
 		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			n := 0
-			for _, p := range []*pool{s.full, s.quick} {
+			for _, p := range []*pool{s.full, s.quick, s.behind} {
 				p.mu.Lock()
 				n += len(p.idle) + p.busy
 				p.mu.Unlock()
