@@ -189,14 +189,19 @@ func TestRefusers(t *testing.T) {
 		"func (t *T) M(n int) error { if n < 0 { return errThis }; _, err := t.node(); return err }\n" +
 		"func (t *T) N(n int) error { t.n = n; return nil }\n" +
 		"func (t *T) O() (int, error) { return 1, nil }\n" +
-		"func F() error { return errNotSupported }\n"
+		"func F() error { return errNotSupported }\n" +
+		"const code, number = Error(3), 3\n" +
+		"func (t *T) P() error { return code }\n" +
+		"func (t *T) Q() error { return F() }\n" +
+		"func (t *T) R() (int, error) { return 0, cmp.Or(t.node(), error(code)) }\n" +
+		"func (t *T) S() error { return cmp.Or(t.node(), error(number)) }\n"
 	if err := os.WriteFile(filepath.Join(dir, "internal/d/d.go"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{root: dir}
 	got, idle, err := w.refusers("d", map[string]bool{"Below": true})
-	for _, name := range []string{"A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "L", "M", "N", "O", "F"} {
-		if want := strings.Contains("ABEHJ", name); got[name] != want || err != nil {
+	for _, name := range []string{"A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "L", "M", "N", "O", "F", "P", "Q", "R", "S"} {
+		if want := strings.Contains("ABEHJFPQR", name); got[name] != want || err != nil {
 			t.Errorf("%s: %v, %v", name, got[name], err)
 		}
 		if want := strings.Contains("CKLM", name); idle[name] != want {

@@ -105,7 +105,7 @@ func lacking(f *spec.Func) string {
 // What a package below refuses is given as known. idle are the methods that only check.
 func (w *world) refusers(pkg string, known map[string]bool) (found, idle map[string]bool, err error) {
 	bodies := map[string][]*ast.BlockStmt{}
-	idle = map[string]bool{}
+	idle, found = map[string]bool{}, map[string]bool{}
 	files, err := filepath.Glob(filepath.Join(w.root, "internal", pkg, "*.go"))
 	if err != nil {
 		return nil, nil, err
@@ -123,13 +123,17 @@ func (w *world) refusers(pkg string, known map[string]bool) (found, idle map[str
 			return nil, nil, err
 		}
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && fn.Body != nil {
-				bodies[fn.Name.Name] = append(bodies[fn.Name.Name], fn.Body)
-				idle[fn.Name.Name] = idle[fn.Name.Name] || onlyChecks(fn)
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Body != nil {
+					bodies[d.Name.Name] = append(bodies[d.Name.Name], d.Body)
+					idle[d.Name.Name] = idle[d.Name.Name] || d.Recv != nil && onlyChecks(d)
+				}
+			case *ast.GenDecl:
+				codes(d, found)
 			}
 		}
 	}
-	found = map[string]bool{}
 	called := func(name string) bool { return found[name] || known[name] }
 	for more := true; more; {
 		more = false
@@ -143,6 +147,21 @@ func (w *world) refusers(pkg string, known map[string]bool) (found, idle map[str
 		delete(idle, name)
 	}
 	return found, idle, nil
+}
+
+// codes adds the constants that are codes of the package's own, such as notSupported = Return(…).
+func codes(d *ast.GenDecl, found map[string]bool) {
+	for _, spec := range d.Specs {
+		v, ok := spec.(*ast.ValueSpec)
+		if !ok || d.Tok != token.CONST {
+			continue
+		}
+		for i, name := range v.Names {
+			if i < len(v.Values) && isRefusal(v.Values[i], false, func(string) bool { return false }) {
+				found[name.Name] = true
+			}
+		}
+	}
 }
 
 // onlyRefuses reports whether no return of a body can say nil.
@@ -198,14 +217,20 @@ func isRefusal(e ast.Expr, guarded bool, refuser func(string) bool) bool {
 		if e.Name == "err" || e.Name == "e" {
 			return guarded
 		}
-		return strings.HasPrefix(e.Name, "err")
+		return strings.HasPrefix(e.Name, "err") || refuser(e.Name)
 	case *ast.CallExpr:
 		switch fn := e.Fun.(type) {
 		case *ast.Ident:
-			return fn.Name == "Error" || fn.Name == "Result" || fn.Name == "Return"
+			if fn.Name == "error" { // a conversion
+				return isRefusal(e.Args[0], guarded, refuser)
+			}
+			return fn.Name == "Error" || fn.Name == "Result" || fn.Name == "Return" || refuser(fn.Name)
 		case *ast.SelectorExpr:
 			if strings.HasPrefix(fn.Sel.Name, "absent") && len(e.Args) > 0 { // gives back the error it is given
 				return isRefusal(e.Args[0], guarded, refuser)
+			}
+			if fn.Sel.Name == "Or" { // the first that is one
+				return slices.ContainsFunc(e.Args, func(a ast.Expr) bool { return isRefusal(a, guarded, refuser) })
 			}
 			return refuser(fn.Sel.Name)
 		}

@@ -92,77 +92,90 @@ func TestMonitor(t *testing.T) {
 			if a.Pid != 700 || a.UsedGpuMemory != 1000 || b.Pid != 701 || b.UsedGpuMemory != v.second {
 				t.Errorf("processes %+v, %+v", a, b)
 			}
-			threshold := func(w nv.NvmlTemperatureThresholds_t) func() (uint32, error) {
-				return func() (uint32, error) { return th.DeviceGetTemperatureThreshold(h, w) }
-			}
-			clock := func(f func(nv.NvmlDevice_t, nv.NvmlClockType_t) (uint32, error), k nv.NvmlClockType_t) func() (uint32, error) {
-				return func() (uint32, error) { return f(h, k) }
-			}
-			for _, q := range []struct {
-				name string
-				ask  func() (uint32, error)
-				want uint32
-			}{
-				{"temperature", func() (uint32, error) { return th.DeviceGetTemperature(h, nv.NVML_TEMPERATURE_GPU) }, 62},
-				{"slowdown", threshold(nv.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN), 112}, {"shutdown", threshold(nv.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN), 132},
-				{"power", func() (uint32, error) { return th.DeviceGetPowerUsage(h) }, v.power},
-				{"limit", func() (uint32, error) { return th.DeviceGetPowerManagementLimit(h) }, 300000},
-				{"default limit", func() (uint32, error) { return th.DeviceGetPowerManagementDefaultLimit(h) }, 310000},
-				{"fan", func() (uint32, error) { return th.DeviceGetFanSpeedV2(h, 0) }, 20},
-				{"clock", clock(th.DeviceGetClockInfo, nv.NVML_CLOCK_SM), 1700}, {"memory clock", clock(th.DeviceGetClockInfo, nv.NVML_CLOCK_MEM), 900},
-				{"highest memory clock", clock(th.DeviceGetMaxClockInfo, nv.NVML_CLOCK_MEM), 1250}, {"replays", func() (uint32, error) { return th.DeviceGetPcieReplayCounter(h) }, 5},
-				{"memory temperature", func() (uint32, error) { return th.MemoryTemperature(h) }, 71},
-				{"generation", func() (uint32, error) { return th.DeviceGetCurrPcieLinkGeneration(h) }, 1}, {"highest generation", func() (uint32, error) { return th.DeviceGetGpuMaxPcieLinkGeneration(h) }, 4},
-				{"speed", func() (uint32, error) { return th.DeviceGetPcieSpeed(h) }, 2500}, {"highest speed", func() (uint32, error) { return th.DeviceGetPcieLinkMaxSpeed(h) }, 4},
-				{"lanes", func() (uint32, error) { return th.DeviceGetCurrPcieLinkWidth(h) }, 8}, {"most lanes", func() (uint32, error) { return th.DeviceGetMaxPcieLinkWidth(h) }, 16},
-			} {
-				if got, err := q.ask(); err != nil || got != q.want {
-					t.Errorf("%s: %d, %v, want %d", q.name, got, err, q.want)
-				}
-			}
+			testSensors(t, th, h, v.power)
 			least, most, err := th.DeviceGetPowerManagementLimitConstraints(h)
 			if err != nil || least != 100000 || most != 400000 {
 				t.Errorf("limits %d to %d, %v", least, most, err)
 			}
-			const corrected, uncorrected, volatile, aggregate = nv.NVML_MEMORY_ERROR_TYPE_CORRECTED, nv.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nv.NVML_VOLATILE_ECC, nv.NVML_AGGREGATE_ECC
-			total := func(k nv.NvmlMemoryErrorType_t, c nv.NvmlEccCounterType_t) func() (uint64, error) {
-				return func() (uint64, error) { return th.DeviceGetTotalEccErrors(h, k, c) }
-			}
-			memory := func(w nv.NvmlMemoryLocation_t) func() (uint64, error) {
-				return func() (uint64, error) { return th.DeviceGetMemoryErrorCounter(h, uncorrected, volatile, w) }
-			}
-			for _, q := range []struct {
-				name string
-				ask  func() (uint64, error)
-				want uint64
-				code error
-			}{
-				{"energy", func() (uint64, error) { return th.DeviceGetTotalEnergyConsumption(h) }, 45900000, nil},
-				{"corrected", total(corrected, volatile), 0x2005, nil}, {"uncorrected", total(uncorrected, volatile), 3 * 0x2005, nil}, {"of a lifetime", total(corrected, aggregate), 0, notSupported},
-				{"of no kind", total(9, volatile), 0, invalidArgument}, {"in memory", memory(nv.NVML_MEMORY_LOCATION_DRAM), 3, nil}, {"in a cache", memory(nv.NVML_MEMORY_LOCATION_L2_CACHE), 0, notSupported},
-			} {
-				if got, err := q.ask(); err != q.code || got != q.want {
-					t.Errorf("%s: %d, %v, want %d, %v", q.name, got, err, q.want, q.code)
-				}
-			}
-			if now, next, err := th.DeviceGetEccMode(h); err != nil || now != nv.NVML_FEATURE_ENABLED || next != now {
-				t.Errorf("correction %v, %v, %v", now, next, err)
-			}
-			for i, id := range []uint32{fieldECC, fieldCorrected, fieldUncorrected, fieldMemoryDegrees, fieldEnergy} {
-				hostmem.Store(u.Index(i, 40), nv.NvmlFieldValue_t{FieldId: id, NvmlReturn: nv.NVML_ERROR_UNKNOWN})
-			}
-			if err := th.DeviceGetFieldValues(h, 5, u); err != nil {
-				t.Error(err)
-			}
-			for i, want := range []uint64{1, 0x2005, 3 * 0x2005, 71} {
-				if f := hostmem.Load[nv.NvmlFieldValue_t](u.Index(i, 40)); f.NvmlReturn != nv.NVML_SUCCESS || *f.Value.UllVal() != want {
-					t.Errorf("field %d: %+v, want %d", f.FieldId, f, want)
-				}
-			}
+			testErrors(t, th, h)
 			if got := smi.Calls(t); !slices.Contains(got, "rsmi_init 0") || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "rsmi_dev_power_get 0") }) {
 				t.Errorf("calls %q", got)
 			}
 		})
+	}
+}
+
+// testSensors asks for single numbers.
+func testSensors(t *testing.T, th *Thread, h nv.NvmlDevice_t, power uint32) {
+	t.Helper()
+	threshold := func(w nv.NvmlTemperatureThresholds_t) func() (uint32, error) {
+		return func() (uint32, error) { return th.DeviceGetTemperatureThreshold(h, w) }
+	}
+	clock := func(f func(nv.NvmlDevice_t, nv.NvmlClockType_t) (uint32, error), k nv.NvmlClockType_t) func() (uint32, error) {
+		return func() (uint32, error) { return f(h, k) }
+	}
+	for _, q := range []struct {
+		name string
+		ask  func() (uint32, error)
+		want uint32
+	}{
+		{"temperature", func() (uint32, error) { return th.DeviceGetTemperature(h, nv.NVML_TEMPERATURE_GPU) }, 62},
+		{"slowdown", threshold(nv.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN), 112}, {"shutdown", threshold(nv.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN), 132},
+		{"power", func() (uint32, error) { return th.DeviceGetPowerUsage(h) }, power},
+		{"limit", func() (uint32, error) { return th.DeviceGetPowerManagementLimit(h) }, 300000},
+		{"default limit", func() (uint32, error) { return th.DeviceGetPowerManagementDefaultLimit(h) }, 310000},
+		{"fan", func() (uint32, error) { return th.DeviceGetFanSpeedV2(h, 0) }, 20},
+		{"clock", clock(th.DeviceGetClockInfo, nv.NVML_CLOCK_SM), 1700}, {"memory clock", clock(th.DeviceGetClockInfo, nv.NVML_CLOCK_MEM), 900},
+		{"highest memory clock", clock(th.DeviceGetMaxClockInfo, nv.NVML_CLOCK_MEM), 1250}, {"replays", func() (uint32, error) { return th.DeviceGetPcieReplayCounter(h) }, 5},
+		{"memory temperature", func() (uint32, error) { return th.MemoryTemperature(h) }, 71},
+		{"generation", func() (uint32, error) { return th.DeviceGetCurrPcieLinkGeneration(h) }, 1}, {"highest generation", func() (uint32, error) { return th.DeviceGetGpuMaxPcieLinkGeneration(h) }, 4},
+		{"speed", func() (uint32, error) { return th.DeviceGetPcieSpeed(h) }, 2500}, {"highest speed", func() (uint32, error) { return th.DeviceGetPcieLinkMaxSpeed(h) }, 4},
+		{"lanes", func() (uint32, error) { return th.DeviceGetCurrPcieLinkWidth(h) }, 8}, {"most lanes", func() (uint32, error) { return th.DeviceGetMaxPcieLinkWidth(h) }, 16},
+	} {
+		if got, err := q.ask(); err != nil || got != q.want {
+			t.Errorf("%s: %d, %v, want %d", q.name, got, err, q.want)
+		}
+	}
+}
+
+// testErrors asks for energy, and for the errors of memory and other parts, one by one and as fields.
+func testErrors(t *testing.T, th *Thread, h nv.NvmlDevice_t) {
+	t.Helper()
+	u := hostmem.Of(&page[0])
+	const corrected, uncorrected, volatile, aggregate = nv.NVML_MEMORY_ERROR_TYPE_CORRECTED, nv.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nv.NVML_VOLATILE_ECC, nv.NVML_AGGREGATE_ECC
+	total := func(k nv.NvmlMemoryErrorType_t, c nv.NvmlEccCounterType_t) func() (uint64, error) {
+		return func() (uint64, error) { return th.DeviceGetTotalEccErrors(h, k, c) }
+	}
+	memory := func(w nv.NvmlMemoryLocation_t) func() (uint64, error) {
+		return func() (uint64, error) { return th.DeviceGetMemoryErrorCounter(h, uncorrected, volatile, w) }
+	}
+	for _, q := range []struct {
+		name string
+		ask  func() (uint64, error)
+		want uint64
+		code error
+	}{
+		{"energy", func() (uint64, error) { return th.DeviceGetTotalEnergyConsumption(h) }, 45900000, nil},
+		{"corrected", total(corrected, volatile), 0x2005, nil}, {"uncorrected", total(uncorrected, volatile), 3 * 0x2005, nil}, {"of a lifetime", total(corrected, aggregate), 0, notSupported},
+		{"of no kind", total(9, volatile), 0, invalidArgument}, {"in memory", memory(nv.NVML_MEMORY_LOCATION_DRAM), 3, nil}, {"in a cache", memory(nv.NVML_MEMORY_LOCATION_L2_CACHE), 0, notSupported},
+	} {
+		if got, err := q.ask(); err != q.code || got != q.want {
+			t.Errorf("%s: %d, %v, want %d, %v", q.name, got, err, q.want, q.code)
+		}
+	}
+	if now, next, err := th.DeviceGetEccMode(h); err != nil || now != nv.NVML_FEATURE_ENABLED || next != now {
+		t.Errorf("correction %v, %v, %v", now, next, err)
+	}
+	for i, id := range []uint32{fieldECC, fieldCorrected, fieldUncorrected, fieldMemoryDegrees, fieldEnergy} {
+		hostmem.Store(u.Index(i, 40), nv.NvmlFieldValue_t{FieldId: id, NvmlReturn: nv.NVML_ERROR_UNKNOWN})
+	}
+	if err := th.DeviceGetFieldValues(h, 5, u); err != nil {
+		t.Error(err)
+	}
+	for i, want := range []uint64{1, 0x2005, 3 * 0x2005, 71} {
+		if f := hostmem.Load[nv.NvmlFieldValue_t](u.Index(i, 40)); f.NvmlReturn != nv.NVML_SUCCESS || *f.Value.UllVal() != want {
+			t.Errorf("field %d: %+v, want %d", f.FieldId, f, want)
+		}
 	}
 }
 
