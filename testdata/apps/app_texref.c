@@ -82,7 +82,10 @@ static void memory(CUmodule mod) {
 	run(f, args, 0);
 	for (int i = 0; i < N; i++) EXPECT(got[i] == i + 0.5f, 1);
 	EXPECT(cuTexRefSetAddress(0, r, p + 64, 400), CUDA_ERROR_INVALID_VALUE);
-	EXPECT(cuTexRefSetAddress(&off, r, 0x10, 400), CUDA_ERROR_INVALID_VALUE);
+	// An address that is no memory is taken, as the card's driver does, and reads as zeros.
+	OK(cuTexRefSetAddress(&off, r, 0x10, 400));
+	run(f, args, 0);
+	for (int i = 0; i < N; i++) EXPECT(got[i] == 0, 1);
 	// The same bytes as another format: bytes 0..3 of floats, as fractions of 255.
 	OK(cuTexRefSetAddress(&off, r, p, 16));
 	OK(cuTexRefSetFormat(r, CU_AD_FORMAT_UNSIGNED_INT8, 1));
@@ -99,7 +102,8 @@ static void memory(CUmodule mod) {
 		for (int k = 0; k < N; k++) EXPECT(got[k] == (i * 128) % 1024 + k + 0.5f, 1);
 	}
 	for (int i = 0; i < 2; i++) OK(cuStreamDestroy(s[i]));
-	EXPECT(cuTexRefDestroy(r), CUDA_ERROR_INVALID_VALUE);
+	OK(cuTexRefDestroy(r)); // which is the module's: it stays
+	run(f, args, 0);
 }
 
 // image: an array with filters and address modes, one float in four columns.
@@ -118,7 +122,7 @@ static void image(CUmodule mod) {
 	EXPECT(back == a, 1);
 	for (int d = 0; d < 2; d++) OK(cuTexRefSetAddressMode(r, d, CU_TR_ADDRESS_MODE_CLAMP));
 	EXPECT(cuTexRefSetAddressMode(r, 3, CU_TR_ADDRESS_MODE_CLAMP), CUDA_ERROR_INVALID_VALUE);
-	EXPECT(cuTexRefSetFilterMode(r, 7), CUDA_ERROR_INVALID_VALUE);
+	OK(cuTexRefSetFilterMode(r, 7)); // no filter: points
 	run(f, args, 0);
 	float points[N] = {1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8};
 	for (int i = 0; i < N; i++) EXPECT(got[i] == points[i], 1);
