@@ -281,6 +281,41 @@ func (g *gen) maskedStoreLanes(v, p, mask operand) {
 	})
 }
 
+// gatherLanes loads lanes of 32 and 64 bits from pointers, eight at a time.
+func (g *gen) gatherLanes(in *inst, p, mask, other operand) {
+	size, lanes := in.t.elem(), int(in.t.lanes)
+	l, op := x86.Width(1), x86.VGATHERQQ // of four lanes
+	if size == 4 {
+		l, op = 0, x86.VGATHERQD
+	}
+	g.MovImm(x86.RAX, 0)
+	var low x86.Reg
+	for lane := 0; lane < lanes; lane += 4 {
+		at := g.reg(p, lane*8, 1)
+		k, all := g.expand(mask, lane, 4, size, l)
+		if all {
+			k = g.fresh()
+			g.V(x86.VPCMPEQD, l, k, k, x86.R(k))
+		}
+		r := g.fresh()
+		if g.isPoison(other) {
+			g.V(x86.VPXORD, l, r, r, x86.R(r))
+		} else {
+			g.V(x86.VMOVDQU, l, r, 0, x86.M(g.mem(other).Plus(int32(lane*size))))
+		}
+		g.V(op, 1, r, k, x86.M(x86.Mem{Base: x86.RAX, Index: at, Scale: 1, Vector: true}))
+		switch {
+		case size == 8:
+			g.put(in.res, lane*size, 1, r, 32)
+		case lane%8 == 0:
+			low = r
+		default:
+			g.VI(x86.VINSERTI128, 1, r, low, x86.R(r), 1)
+			g.put(in.res, (lane-4)*size, 1, r, 32)
+		}
+	}
+}
+
 // narrowLanes truncates lanes: each half of a register has its bytes where the result wants them, the other half zeros.
 func (g *gen) narrowLanes(in *inst) {
 	a := in.args[0]

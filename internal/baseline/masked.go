@@ -27,10 +27,11 @@ func maskedLoad(g *gen, in *inst) {
 		return
 	}
 	if c < 0 || !g.target.AVX512 {
-		g.eachLane(a[1], lanes, func(i int) {
+		g.moveFrom(g.slot(in.res), a[2], g.size(in.t))
+		g.lanesOrAll(a[1], lanes, func(i int) {
 			g.load(x86.RCX, a[0])
 			g.transfer(g.slot(in.res).Plus(int32(i*size)), x86.At(x86.RCX, int32(i*size)), size)
-		}, func() { g.moveFrom(g.slot(in.res), a[2], g.size(in.t)) })
+		}, func() { g.transfer(g.slot(in.res), g.pointerIn(x86.RCX, a[0]), g.size(in.t)) })
 		return
 	}
 	m := g.pointerIn(x86.RCX, a[0])
@@ -63,10 +64,10 @@ func maskedStore(g *gen, in *inst) {
 		return
 	}
 	if c < 0 || !g.target.AVX512 {
-		g.eachLane(a[2], lanes, func(i int) {
+		g.lanesOrAll(a[2], lanes, func(i int) {
 			g.load(x86.RCX, a[1])
 			g.transfer(x86.At(x86.RCX, int32(i*size)), g.element(v, i), size)
-		}, func() {})
+		}, func() { g.transfer(g.pointerIn(x86.RCX, a[1]), g.mem(v), g.size(v.t)) })
 		return
 	}
 	m := g.pointerIn(x86.RCX, a[1])
@@ -87,7 +88,11 @@ func maskedStore(g *gen, in *inst) {
 func gather(g *gen, in *inst) {
 	a := maskedArgs(in)
 	size, lanes := in.t.elem(), int(in.t.lanes)
-	if size != 4 && size != 8 || lanes%8 != 0 || !g.target.AVX512 {
+	if !g.target.AVX512 && (size == 4 || size == 8) && lanes%8 == 0 {
+		g.gatherLanes(in, a[0], a[1], a[2])
+		return
+	}
+	if size != 4 && size != 8 || lanes%8 != 0 {
 		g.eachLane(a[1], lanes, func(i int) {
 			g.Load(8, x86.RCX, g.element(a[0], i))
 			g.transfer(g.slot(in.res).Plus(int32(i*size)), x86.At(x86.RCX, 0), size)
@@ -147,8 +152,25 @@ func scatter(g *gen, in *inst) {
 // eachLane does something for every lane that a mask has, after what is done first.
 func (g *gen) eachLane(mask operand, lanes int, do func(i int), first func()) {
 	first()
+	g.lanesOrAll(mask, lanes, do, func() {
+		for i := range lanes {
+			do(i)
+		}
+	})
+}
+
+// lanesOrAll does something for every lane that a mask has, or for all at once where none is missing, which is the usual case.
+func (g *gen) lanesOrAll(mask operand, lanes int, do func(i int), all func()) {
 	g.forget()
 	g.load(x86.RSI, retyped(mask, mask.t.asNumber()))
+	some, done := g.NewLabel(), g.NewLabel()
+	g.MovImm(x86.RAX, ^uint64(0)>>(64-lanes))
+	g.Alu(x86.CMP, 8, x86.RAX, x86.R(x86.RSI))
+	g.Jcc(x86.NE, some)
+	all()
+	g.Jmp(done)
+	g.reset()
+	g.Place(some)
 	for i := range lanes {
 		skip := g.NewLabel()
 		g.BitTest(8, x86.R(x86.RSI), uint8(i))
@@ -156,7 +178,8 @@ func (g *gen) eachLane(mask operand, lanes int, do func(i int), first func()) {
 		do(i)
 		g.Place(skip)
 	}
-	g.forget()
+	g.Place(done)
+	g.reset()
 }
 
 // gatherX86 loads 16 lanes of 32 bits from a base plus offsets: what lanes get that the mask has not, base, offsets, mask,

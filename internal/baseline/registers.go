@@ -96,8 +96,14 @@ func (g *gen) fresh() x86.Reg {
 	return x86.Reg(r)
 }
 
-// soon is how many registers one instruction may need: one that is given out again so soon is not read from.
-const soon = 12
+// soon is how many registers one instruction may need: one that is given out again so soon is not read from. Without
+// AVX-512 there are fewer to spare, and none needs as many.
+func (g *gen) soon() int {
+	if g.target.AVX512 {
+		return 12
+	}
+	return 8
+}
 
 func (g *gen) key(o operand, off int, l x86.Width) held {
 	if o.isConst() {
@@ -111,7 +117,7 @@ func (g *gen) key(o operand, off int, l x86.Width) held {
 func (g *gen) rm(o operand, off int, l x86.Width) x86.RM {
 	if r, ok := g.regs.at[g.key(o, off, l)]; ok {
 		n := g.vectorRegs()
-		if (int(r)-g.regs.next+n)%n >= soon {
+		if (int(r)-g.regs.next+n)%n >= g.soon() {
 			return x86.R(r)
 		}
 	}

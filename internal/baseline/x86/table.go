@@ -106,6 +106,7 @@ var (
 	VPBROADCASTD, VPBROADCASTQ            = both(p66, m38, 0x58).of(one4), wide(p66, m38, 0x59).of(one8)
 	VPBROADCASTDReg, VPBROADCASTQReg      = only(p66, m38, 0x7c, 0), only(p66, m38, 0x7c, 1)
 	VPGATHERDD, VPGATHERQD, VPGATHERQQ    = only(p66, m38, 0x90, 0).of(one4), only(p66, m38, 0x91, 0).of(one4), only(p66, m38, 0x91, 1).of(one8)
+	VGATHERQD, VGATHERQQ                  = vex(p66, m38, 0x91, 0), vex(p66, m38, 0x91, 1) // AVX2's: the mask is the source, lanes' signs
 	VPSCATTERDD, VPSCATTERQD, VPSCATTERQQ = only(p66, m38, 0xa0, 0).of(one4), only(p66, m38, 0xa1, 0).of(one4), only(p66, m38, 0xa1, 1).of(one8)
 )
 

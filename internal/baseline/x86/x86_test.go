@@ -147,6 +147,13 @@ var encodings = []struct {
 	{"{vex3} vcvtph2ps ymm1, xmmword ptr [rbp+16]", func(a *Asm) { a.V(VCVTPH2PS, 1, 1, 0, M(At(RBP, 16))) }},
 	{"{vex3} vcvtps2ph xmmword ptr [rbp+16], ymm1, 3", func(a *Asm) { a.VI(VCVTPS2PH, 1, 1, 0, M(At(RBP, 16)), 3) }},
 	{"{vex3} vroundpd ymm1, ymm2, 11", func(a *Asm) { a.VI(VROUNDPD, 1, 1, 0, R(2), 11) }},
+	{"{vex3} vpgatherqd xmm3, [rax+ymm12], xmm5", func(a *Asm) {
+		a.V(VGATHERQD, 1, 3, 5, M(Mem{Base: RAX, Index: 12, Scale: 1, Vector: true}))
+	}},
+	{"{vex3} vpgatherqq ymm9, [rax+ymm2], ymm10", func(a *Asm) {
+		a.V(VGATHERQQ, 1, 9, 10, M(Mem{Base: RAX, Index: 2, Scale: 1, Vector: true}))
+	}},
+	{"{vex3} vinserti128 ymm1, ymm2, xmm3, 1", func(a *Asm) { a.VI(VINSERTI128, 1, 1, 2, R(3), 1) }},
 	{"ldmxcsr dword ptr [rcx]", func(a *Asm) { a.Ldmxcsr(At(RCX, 0)) }},
 }
 
