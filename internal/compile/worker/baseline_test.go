@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
 	"kudzu/internal/image"
+	"kudzu/internal/pass"
 )
 
 // returnZero stands in for the baseline compiler: code that does nothing, for whatever text.
@@ -55,7 +57,7 @@ func TestBaselineWithoutLLVM(t *testing.T) {
 func TestBaselineUnsupported(t *testing.T) {
 	p := NewBaseline()
 	p.front, p.translate = fromText, returnZero
-	for _, target := range []compile.Target{{Triple: "aarch64-linux-gnu", CPU: "neoverse-n1"}, {Triple: "x86_64-linux-gnu", CPU: "nocona"}} {
+	for _, target := range []compile.Target{{Triple: "aarch64-linux-gnu", CPU: "neoverse-n1"}, {Triple: "x86_64-linux-gnu", CPU: "nocona"}, {CPU: "x", Features: "+sse4.2"}} {
 		r := atBaseline("k")
 		r.Target = target
 		var cannot *compile.Unsupported
@@ -98,5 +100,14 @@ func TestHostFeatures(t *testing.T) {
 	}
 	if ours.AVX512 != want.AVX512 {
 		t.Errorf("AVX-512: we say %v", ours.AVX512)
+	}
+}
+
+// A pass that baseline code goes without can be left out.
+func TestBaselinePasses(t *testing.T) {
+	for name := range baselineForce {
+		if !slices.Contains(pass.Forcible(), name) {
+			t.Errorf("pass %s", name)
+		}
 	}
 }
