@@ -20,7 +20,7 @@ enum {
 	IMAGE = 64 << 20,  // bytes that it writes to early
 	PER_THREAD = 1 << 20,
 };
-static const size_t space = (size_t)7 << 28; // reserved: tables of its heap, and the areas of kernels
+static const size_t space = (size_t)9 << 28; // reserved: tables of its heap, the areas of kernels, and what both grow by
 
 // limited reports a limit that is below what nobody reaches.
 static int limited(int what, rlim_t least) {

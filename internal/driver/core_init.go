@@ -169,6 +169,9 @@ func (t *Thread) Init(flags uint32) error {
 	if err != nil {
 		logx.Errorf("%s", err)
 		s.initErr = errNoDevice
+		if errors.Is(err, backend.ErrNoMemory) { // there would be one
+			s.initErr = errOutOfMemory
+		}
 		return s.initErr
 	}
 	s.installed = devs
@@ -194,18 +197,18 @@ func (t *Thread) Init(flags uint32) error {
 // Preconditions: s.mu is held.
 func (s *state) open(list string) ([]backend.Device, error) {
 	if list == "" {
-		var why []string
+		var why reasons
 		for _, b := range s.backends {
 			devs, err := opened(b)
 			if err == nil {
 				return devs, nil
 			}
-			why = append(why, err.Error())
+			why = append(why, err)
 		}
-		return nil, fmt.Errorf("no backend works: %s", strings.Join(why, "; "))
+		return nil, fmt.Errorf("no backend works: %w", why)
 	}
 	var devs []backend.Device
-	var why []string
+	var why reasons
 	seen := map[string]bool{}
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
@@ -219,19 +222,32 @@ func (s *state) open(list string) ([]backend.Device, error) {
 		seen[name] = true
 		more, err := opened(b)
 		if err != nil {
-			why = append(why, err.Error())
+			why = append(why, err)
 			continue
 		}
 		devs = append(devs, more...)
 	}
 	if len(devs) == 0 {
-		return nil, fmt.Errorf("no backend works: %s", strings.Join(why, "; "))
+		return nil, fmt.Errorf("no backend works: %w", why)
 	}
 	for _, w := range why {
 		logx.Warnf(config.Backend+"=%s: %s", list, w)
 	}
 	return devs, nil
 }
+
+// reasons are several errors in one line.
+type reasons []error
+
+func (r reasons) Error() string {
+	var all []string
+	for _, err := range r {
+		all = append(all, err.Error())
+	}
+	return strings.Join(all, "; ")
+}
+
+func (r reasons) Unwrap() []error { return r }
 
 // opened is a backend's devices, or one line that says why there are none.
 func opened(b backend.Backend) ([]backend.Device, error) {

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -162,6 +163,8 @@ func TestInitFails(t *testing.T) {
 	t.Setenv("KUDZU_BACKEND", "")
 	Start([]backend.Backend{&fakeBackend{err: backend.ErrClosed}, newFake(0)})
 	want(t, "no devices", th.Init(0), 100)
+	Start([]backend.Backend{&fakeBackend{err: fmt.Errorf("engine: %w", backend.ErrNoMemory)}, newFake(0)})
+	want(t, "no memory", th.Init(0), 2)
 }
 
 // Several backends give the devices of all, in the order named; one that has none is passed over.

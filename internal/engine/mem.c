@@ -62,7 +62,8 @@ static void *reserve(uint64_t at, uint64_t n, int prot) {
 	return p;
 }
 
-static int try_size(uint64_t n) {
+// Takes n bytes of addresses, if that leaves others so many.
+static int try_size(uint64_t n, uint64_t leave) {
 	uint64_t slabs = n >> SLAB_BITS;
 	uint64_t raw = 0;
 #ifndef __SANITIZE_THREAD__ // it moves fixed mappings
@@ -77,11 +78,13 @@ static int try_size(uint64_t n) {
 		base = (raw + SLAB - 1) & ~(SLAB - 1);
 	}
 	uint64_t meta = slabs * sizeof(struct kz_slab), sizes = n / UNIT * 4, bits = n / UNIT / 8;
-	uint8_t *t = reserve(0, meta + sizes + bits, PROT_READ | PROT_WRITE);
-	if (!t) {
+	uint8_t *t = reserve(0, meta + sizes + bits, PROT_READ | PROT_WRITE), *l = t && leave ? reserve(0, leave, PROT_NONE) : t;
+	if (!l) {
 		munmap((void *)raw, raw == base ? n : n + SLAB);
+		if (t) munmap(t, meta + sizes + bits);
 		return KZ_SYSTEM;
 	}
+	if (l != t) munmap(l, leave);
 	madvise((void *)base, n, MADV_HUGEPAGE);
 	madvise((void *)base, n, MADV_DONTFORK); // a child shares nothing of ours, and need not copy it
 	A.v.base = base;
@@ -106,8 +109,10 @@ int kz_arena_open(struct kz_arena_view *out) {
 #ifdef __SANITIZE_THREAD__
 		want = UINT64_C(1) << 33; // its shadow memory leaves little room
 #endif
-		// An address-space limit (ulimit -v) may allow less.
-		for (; want >= (UINT64_C(1) << 28) && try_size(want) != KZ_OK; want >>= 1) {}
+		// An address-space limit (ulimit -v) may allow less. Workers, threads and the program need some, too.
+		const uint64_t least = UINT64_C(1) << 28, leave = UINT64_C(1) << 29;
+		for (; want >= least && try_size(want, leave) != KZ_OK; want >>= 1) {}
+		if (!A.v.base) try_size(least, 0);
 		if (A.v.base) {
 			set_kind(&A.v.slabs[0], KZ_SLAB_GUARD);
 			bin_insert(1, A.nslabs - 1);

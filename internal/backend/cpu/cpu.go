@@ -113,7 +113,7 @@ func (b *Backend) Open() ([]backend.Device, error) {
 	if e == nil {
 		var err error
 		if e, err = engine.Default(); err != nil {
-			return nil, err
+			return nil, plain(err)
 		}
 	}
 	if b.report == nil {
@@ -130,11 +130,11 @@ func (b *Backend) Open() ([]backend.Device, error) {
 	for i, info := range infos {
 		m, err := engine.NewMemory(info.Memory)
 		if err != nil {
-			return nil, err
+			return nil, plain(err)
 		}
 		heap, err := e.NewDomain(m)
 		if err != nil {
-			return nil, err
+			return nil, plain(err)
 		}
 		all = append(all, &Device{b: b, e: e, mem: m, heap: heap, info: info, index: i, domains: map[uint64]*domain{}})
 	}

@@ -56,7 +56,7 @@ func (b *Interp) Open() ([]backend.Device, error) {
 	if e == nil {
 		var err error
 		if e, err = engine.Default(); err != nil {
-			return nil, err
+			return nil, memoryError(err)
 		}
 	}
 	n, err := count()
@@ -87,7 +87,7 @@ func (b *Interp) Open() ([]backend.Device, error) {
 		}
 		m, err := engine.NewMemory(info.Memory)
 		if err != nil {
-			return nil, err
+			return nil, memoryError(err)
 		}
 		d := newDevice(&info, newMemory(m), b.cfg.Out, b.cfg.Err)
 		d.engine = e
