@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -53,7 +54,8 @@ static inline int log2floor(uint64_t n) { return 63 - __builtin_clzll(n); }
 
 static void *reserve(uint64_t at, uint64_t n, int prot) {
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
-	void *p = mmap((void *)at, n, prot, flags, -1, 0);
+	// A program built for ThreadSanitizer has an mmap that takes the address away and leaves the flag: that is address 0.
+	void *p = at ? (void *)syscall(SYS_mmap, at, n, prot, flags, -1, 0) : mmap(NULL, n, prot, flags, -1, 0);
 	if (p == MAP_FAILED) return NULL;
 	if (at && (uint64_t)p != at) { // a kernel before 4.17 takes the address as a hint
 		munmap(p, n);
