@@ -56,7 +56,7 @@ func netProgram(t *testing.T, major int, sanitizer string) string {
 // netRun makes one run and checks that nothing went wrong.
 func netRun(t *testing.T, backend, exe string, seed, calls, threads int) (functions int) {
 	t.Helper()
-	a := newApp(t, backend, exe, fmt.Sprint(seed), fmt.Sprint(calls), fmt.Sprint(threads)).set("KUDZU_LOG", "off")
+	a := newApp(t, backend, exe, fmt.Sprint(seed), fmt.Sprint(calls), fmt.Sprint(threads)).set("KUDZU_LOG", "error")
 	a.timeout = 10 * time.Minute
 	// What is alive at the end is known to Go's memory alone, which the sanitizers do not see.
 	supp := filepath.Join(t.TempDir(), "tsan")

@@ -33,6 +33,7 @@ typedef struct T {
 	int id;
 	u64 rng;
 	long calls;
+	int plain; // structures of the call at hand have few members that are not 0
 	Table table[MAX_KINDS]; // handles by kind; the last is addresses of memory
 	u8 *ring;
 	size_t at;
@@ -60,7 +61,7 @@ typedef struct {
 } Lib;
 
 struct Net {
-	u64 one;         // a word that is 1, for waits
+	u64 *one;        // a word that is 1, for waits; before what calls are given
 	u8 *arena;       // memory of the host's that every call may read and write, registered
 	u8 *loose;       // pages that calls register
 	u64 scratch;     // the same of the device's
@@ -135,6 +136,14 @@ static u64 numbers(T *t, int width) {
 static u64 pointers(T *t) {
 	if (one_in(t, 40)) return 0;
 	u64 *p = (u64 *)ring(t, 20 * 8, 16);
+	for (int i = 0; i < 20; i++) p[i] = (u64)net.arena + ARENA / 4 + rnd(t) % (ARENA / 2) / 16 * 16;
+	return (u64)p;
+}
+
+// device_pointers are addresses of matrices, where kernels find them.
+static u64 device_pointers(T *t) {
+	if (one_in(t, 200)) return 0;
+	u64 *p = (u64 *)(net.arena + 4096 * (1 + t->id * 16 + small(t, 16)));
 	for (int i = 0; i < 20; i++) p[i] = (u64)net.arena + ARENA / 4 + rnd(t) % (ARENA / 2) / 16 * 16;
 	return (u64)p;
 }
@@ -219,7 +228,11 @@ static u64 address(T *t) {
 	if (pick < 80) return (u64)net.arena + ARENA / 4 + rnd(t) % (ARENA / 2) / 16 * 16;
 	if (pick < 90 && b->nlive) return b->live[rnd(t) % b->nlive];
 	if (pick < 94 && b->nstale) return b->stale[rnd(t) % b->nstale];
+#ifdef __SANITIZE_ADDRESS__ // a copy from nowhere is the program's fault to it
+	return 0;
+#else
 	return pick & 1 || net.threads > 1 ? 0 : 0xffff800000000000;
+#endif
 }
 
 // --- values
@@ -275,12 +288,15 @@ static double real(T *t) { return (double[]){0, 1, -1, 0.5, 1e30, __builtin_nan(
 
 static unsigned version(T *t, size_t size) { return one_in(t, 10) ? (unsigned)rnd(t) : (unsigned)size | (unsigned)(1 + small(t, 3)) << 24; }
 
+// member says whether a structure's member is made up; of plain structures most stay 0.
+static int member(T *t) { return t->plain ? one_in(t, 3) : !one_in(t, 16); }
+
 static u64 symbol(T *t);
 
 static void fill_memop(T *t, u8 *p) { // CUstreamBatchMemOpParams: a kind, a context, an address, a value, flags
 	memset(p, 0, 48);
 	*(unsigned *)p = (unsigned[]){1, 2, 4, 5, 3, 6, 99}[small(t, 7)];
-	*(u64 *)(p + 16) = *(unsigned *)p == 1 || *(unsigned *)p == 4 ? (u64)&net.one : (u64)net.arena + ARENA / 2 + 8 * small(t, 100);
+	*(u64 *)(p + 16) = *(unsigned *)p == 1 || *(unsigned *)p == 4 ? (u64)net.one : (u64)net.arena + ARENA / 2 + 8 * small(t, 100);
 	*(u64 *)(p + 24) = 1;
 	*(unsigned *)(p + 32) = one_in(t, 4) ? flag_bits(t) & 3 : 0;
 }
@@ -458,6 +474,7 @@ static void *work(void *arg) {
 		}
 		int r = choose(t);
 		t->ngiven = 0;
+		t->plain = one_in(t, 2);
 		atomic_store(&t->row, r + 1);
 		if (net.log) fprintf(stderr, "%d.%ld %s\n", t->id, t->calls, rows[r].name);
 		u64 e = rows[r].call(t, net.fn[r]);
@@ -506,9 +523,9 @@ int main(int argc, char **argv) {
 	if (net.threads < 1 || net.threads > MAX_THREADS) return 2;
 	net.quota = atol(argv[2]) / net.threads;
 	net.log = argc > 4;
-	net.one = 1;
 	net.null_file = fopen("/dev/null", "w");
 	net.arena = mmap(0, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	*(net.one = (u64 *)net.arena) = 1;
 	net.loose = mmap(0, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < 3; i++) pattern(net.kept_host[i] = i ? malloc(KEPT) : mmap(0, KEPT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 10 + i);
 	for (size_t i = 0; i < sizeof libs / sizeof *libs; i++) {

@@ -27,7 +27,7 @@ var endsAll = []string{"cuCtxDetach", "cudaThreadExit"}
 // exact has what single parameters must be, with the reason.
 var exact = map[string]string{
 	// A wait that nothing ends hangs on a GPU, too: these are for a word that is 1.
-	"cuStreamWaitValue32.addr": "(u64)&t->net->one", "cuStreamWaitValue32.value": "1", "cuStreamWaitValue64.addr": "(u64)&t->net->one", "cuStreamWaitValue64.value": "1",
+	"cuStreamWaitValue32.addr": "(u64)t->net->one", "cuStreamWaitValue32.value": "1", "cuStreamWaitValue64.addr": "(u64)t->net->one", "cuStreamWaitValue64.value": "1",
 	// A loop in a graph runs while its value is not 0.
 	"cuGraphConditionalHandleCreate.defaultLaunchValue": "0",
 	// What is called or written through is a function or a file.
@@ -39,6 +39,7 @@ var exact = map[string]string{
 	// Memory in pieces of what a device has it in.
 	"cuMemCreate.size": "pieces(t)", "cuMemAddressReserve.size": "pieces(t)", "cuMemMap.size": "pieces(t)", "cuMemUnmap.size": "pieces(t)", "cuMemSetAccess.size": "pieces(t)", "cuMemAddressFree.size": "pieces(t)",
 	"cuMemAddressReserve.alignment": "0", "cuMemAddressReserve.addr": "0", "cuMemMap.offset": "0",
+	"cuMemMap.ptr": "freed(t)", "cuMemSetAccess.ptr": "freed(t)", "cuMemGetAccess.ptr": "freed(t)", "cuMemRetainAllocationHandle.addr": "freed(t)",
 	"cuLinkAddData.size": "small(t, 4096)", "cuLinkAddData_v2.size": "small(t, 4096)",
 	// Kernels take the same three parameters.
 	"kernelParams": "arguments(t)", "args": "arguments(t)", "extra": "0", "cudaLaunch.func": "symbol(t)",
@@ -51,7 +52,7 @@ var exact = map[string]string{
 }
 
 // inner are rules for members of structures, which have no function's name.
-var inner = map[string]string{"fn": "function(t)", "userData": "buffer(t)", "win32SecurityAttributes": "0", "nextResource": "0", "name": "(u64)text(t)"}
+var inner = map[string]string{"fn": "function(t)", "userData": "buffer(t)", "win32SecurityAttributes": "0", "nextResource": "0", "id": "ordinal(t)", "name": "(u64)text(t)"}
 
 var (
 	frees    = regexp.MustCompile(`Free|Unregister|CloseMem|Unmap$|AddressFree|FreeHost`)
@@ -230,6 +231,8 @@ func (g *writer) pointer(function, name string, t *spec.Type) (string, error) {
 		return fmt.Sprintf("filled(t, %s, %d, %d)", g.fill(st), size, max(1, min(16, 1<<16/max(1, size)))), err
 	case g.api.Name == "cublas" && !e.Ptr && function != "":
 		return "buffer(t)", nil
+	case e.Ptr && g.api.Name == "cublas" && g.scope.Underlying(e.Elem).Name != "void":
+		return "device_pointers(t)", nil
 	case e.Ptr:
 		return "pointers(t)", nil
 	case g.scope.Enum(t.Elem) != nil:

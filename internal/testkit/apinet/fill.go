@@ -101,6 +101,10 @@ func (g *writer) member(w *strings.Builder, f *spec.Field, at int) {
 		}
 		return
 	}
+	when := "member(t)"
+	if g.isHandle(t) || g.scope.Enum(t) != nil || g.scope.Underlying(t).Ptr { // what nothing works without
+		when = "!one_in(t, 16)"
+	}
 	for k := range min(n, 8) {
 		e, ok := inner[f.Name]
 		if !ok {
@@ -112,7 +116,7 @@ func (g *writer) member(w *strings.Builder, f *spec.Field, at int) {
 			fmt.Fprintf(w, "\t{ %s v_ = real(t); memcpy(p + %d, &v_, %d); }\n", u.Name, at+k*size, size)
 			continue
 		}
-		fmt.Fprintf(w, "\tif (small(t, 16)) { u64 v_ = %s; memcpy(p + %d, &v_, %d); }\n", e, at+k*size, size)
+		fmt.Fprintf(w, "\tif (%s) { u64 v_ = %s; memcpy(p + %d, &v_, %d); }\n", when, e, at+k*size, size)
 	}
 }
 
