@@ -30,7 +30,7 @@ const (
 )
 
 // defaultPolicy is what holds when nobody says otherwise.
-const defaultPolicy = OptimisedOnly
+const defaultPolicy = BothTiers
 
 // PolicyOf reads KUDZU_TIER; the policy is good in any case.
 func PolicyOf(setting string) (p Policy, err error) {

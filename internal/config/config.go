@@ -66,7 +66,7 @@ var Groups = []Group{
 		{NaN, true, "exact", "f64 NaN payloads as on hardware in loops too; slower ([numerics](docs/numerics.md))"},
 	}},
 	{"The compiler and its cache", []Setting{
-		{Tier, true, "auto|baseline|optimised", "code that is there at once, or fast, or both in turn; default: optimised"},
+		{Tier, true, "auto|baseline|optimised", "code that is there at once, or fast, or both in turn; default: auto"},
 		{CacheDir, false, "dir", "where compiled kernels are kept; default: `CUDA_CACHE_PATH`, then `~/.cache/kudzu`"},
 		{CacheSize, true, "4G", "the cache's size; default: `CUDA_CACHE_MAXSIZE`, then 4G"},
 		{LLVM, false, "libLLVM.so.19.1", "the LLVM library; default: the best tested one (`kudzu info`)"},

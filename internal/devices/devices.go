@@ -5,6 +5,7 @@ package devices
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ type Config struct {
 	Compiler []string       // command that starts the compiler process; nil: the kudzu program of this installation
 	Cache    *cache.Cache   // nil: the user's
 	Target   compile.Target // what to compile for; the zero value is this machine
-	Strict   bool           // a kernel that cannot be compiled fails instead of being interpreted
+	Strict   bool           // a kernel that cannot be compiled fails instead of being interpreted, and is optimised at once
 
 	client *compile.Client // one for all backends of a list: one compiler process serves them
 }
@@ -70,10 +71,18 @@ func CPU(cfg Config) backend.Backend {
 	b := &cpuBackend{fallback: &fallback{}}
 	c := cpu.Config{Compiler: Client(cfg), Fallback: b.fallback}
 	if cfg.Strict {
-		c.Fallback = nil
+		c.Fallback, c.Env = nil, oneTier
 	}
 	b.Backend = cpu.New(c)
 	return b
+}
+
+// oneTier is the environment where kernels are optimised unless it says otherwise: no baseline code stands in for them.
+func oneTier(name string) string {
+	if name == config.Tier {
+		return cmp.Or(config.Get(name), compile.Optimised.String())
+	}
+	return config.Get(name)
 }
 
 // Client asks for compiled kernels: from the cache, else from the compiler process.

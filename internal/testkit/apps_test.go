@@ -141,6 +141,7 @@ func newApp(t *testing.T, backend, exe string, args ...string) *app {
 	if v := os.Getenv("KUDZU_LLVM"); v != "" { // where the machine's libLLVM is
 		a.set("KUDZU_LLVM", v)
 	}
+	t.Cleanup(func() { endCompilers(a.cache) })
 	return a
 }
 

@@ -11,6 +11,8 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/compare"
 	"kudzu/internal/cache"
+	"kudzu/internal/compile"
+	"kudzu/internal/config"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 )
@@ -30,6 +32,7 @@ func comparing(t *testing.T, limits string, ref compare.Reference) (dev backend.
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv(config.Tier, compile.Optimised.String()) // what is made in the background would outlive the test's folder
 	b := devices.CPU(devices.Config{Compiler: []string{self, "compiler"}, Cache: cache.Open(cache.Config{Dir: dir})})
 	file := filepath.Join(dir, "report")
 	devs, err := devices.Compare(compare.Config{Device: b, Limits: lim, Reference: ref, Report: file, Dump: filepath.Join(dir, "dump")}).Open()

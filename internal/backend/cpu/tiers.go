@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -83,6 +84,9 @@ func (m *promotion) do() {
 	k, b := m.k, m.k.p.dev.b
 	next, err := k.code(m.v.shape, m.at, compile.Optimised)
 	if err != nil {
+		if none := (*compile.NoCompiler)(nil); errors.As(err, &none) {
+			logx.Once("no compiler", "kernels are not optimised, which costs most of their speed: %s", none)
+		}
 		logx.Debugf("kernel %s stays on baseline code: %v", k.decl.Name, err)
 		b.report.line("kept\t%s\t%s", k.decl.Name, err)
 		return
