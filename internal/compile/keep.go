@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"kudzu/internal/cache"
@@ -48,6 +49,9 @@ func (s *Store) Keep(answer Frame) error {
 	}
 	if _, err := image.Parse(r.Image); err != nil {
 		return fmt.Errorf("image: %w", err)
+	}
+	if _, err := os.Stat(s.Dir); err != nil { // somebody has removed it since
+		return err
 	}
 	return cache.Open(cache.Config{Dir: s.Dir, Size: s.Size}).Put(s.Key, r.Image)
 }

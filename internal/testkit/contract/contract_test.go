@@ -12,6 +12,7 @@ import (
 	"kudzu/internal/backend/hip"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/compile/worker"
+	"kudzu/internal/config"
 	"kudzu/internal/devices"
 	"kudzu/internal/testkit/compiled"
 	"kudzu/internal/testkit/hipdouble"
@@ -40,6 +41,12 @@ func TestInterp(t *testing.T) {
 
 func TestCPU(t *testing.T) {
 	Run(t, &Subject{Name: "cpu", Devices: open(t, devices.CPU(compiled.Config(t)))})
+}
+
+// TestTiers runs the rows on baseline code while optimised code takes over.
+func TestTiers(t *testing.T) {
+	t.Setenv(config.Tier, "auto")
+	Run(t, &Subject{Name: "both tiers", Devices: open(t, devices.CPU(compiled.Config(t)))})
 }
 
 // TestCompared runs the rows on the CPU with each launch compared: what stands in front of a device must not be noticed.
