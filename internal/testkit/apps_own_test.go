@@ -58,6 +58,17 @@ func TestAppBlocked(t *testing.T) {
 	})
 }
 
+// TestAppTaken: kernels fault in a program that has set the signals of faults back after the first call.
+func TestAppTaken(t *testing.T) {
+	exe := appProgram(t, "app_own")
+	onBackends(t, func(t *testing.T, backend string) {
+		r := newApp(t, backend, exe, "taken").run()
+		if r.wantOut(t, "ok\n"); strings.Count(r.stderr, "kernel poke: illegal address 0x0") != 4 {
+			t.Errorf("stderr %q, want 4 lines about a fault", r.stderr)
+		}
+	})
+}
+
 // TestAppClosed: a program that closes all its files, ours too, goes on, and keeps what it opens then.
 func TestAppClosed(t *testing.T) {
 	exe := appProgram(t, "app_own")

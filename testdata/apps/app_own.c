@@ -94,6 +94,34 @@ static void closed(void) {
 	}
 }
 
+// poke: a kernel faults in a context of its own.
+static void poke(void) {
+	CUcontext c;
+	CUmodule m;
+	CUfunction f;
+	CUdeviceptr p = 0;
+	unsigned who = 0;
+	void *args[] = {&p, &who};
+	OK(cuCtxCreate(&c, 0, 0, 0));
+	OK(cuModuleLoadData(&m, app_ptx));
+	OK(cuModuleGetFunction(&f, m, "poke"));
+	OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, 0, args, 0));
+	EXPECT(cuCtxSynchronize(), 700);
+	cuCtxDestroy(c);
+}
+
+// taken: the program takes the signals back after our first call, for nobody or to ignore them. Kernels fault as before.
+static void taken(void) {
+	static void (*const how[])(int) = {SIG_DFL, SIG_IGN};
+	OK(app_start(&app));
+	OK(app_works(&app));
+	for (int i = 0; i < 4; i++) {
+		signal(SIGSEGV, how[i % 2]);
+		signal(SIGBUS, how[i % 2]);
+		poke();
+	}
+}
+
 // blocked: kernels fault on a thread that has all signals blocked, and has them so afterwards.
 static void blocked(void) {
 	sigset_t all, now;
@@ -102,18 +130,7 @@ static void blocked(void) {
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	for (int i = 0; i < 20; i++) {
-		CUcontext c;
-		CUmodule m;
-		CUfunction f;
-		CUdeviceptr p = 0;
-		unsigned who = 0;
-		void *args[] = {&p, &who};
-		OK(cuCtxCreate(&c, 0, 0, 0));
-		OK(cuModuleLoadData(&m, app_ptx));
-		OK(cuModuleGetFunction(&f, m, "poke"));
-		OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, 0, args, 0));
-		EXPECT(cuCtxSynchronize(), 700);
-		cuCtxDestroy(c);
+		poke();
 		sigprocmask(SIG_BLOCK, NULL, &now);
 		EXPECT(sigismember(&now, SIGSEGV) + sigismember(&now, SIGFPE) + sigismember(&now, SIGTERM), 3);
 	}
@@ -125,7 +142,7 @@ int main(int argc, char **argv) {
 		void (*run)(void);
 	} cases[] = {
 		{"callback_segv", callback_segv}, {"callback_null", callback_null}, {"callback_before", callback_before}, {"callback_after", callback_after},
-		{"raised", raised}, {"raised_handled", raised_handled}, {"blocked", blocked}, {"closed", closed},
+		{"raised", raised}, {"raised_handled", raised_handled}, {"blocked", blocked}, {"taken", taken}, {"closed", closed},
 	};
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
 		if (!strcmp(cases[i].name, argv[1])) {
