@@ -141,7 +141,6 @@ func newApp(t *testing.T, backend, exe string, args ...string) *app {
 	if v := os.Getenv("KUDZU_LLVM"); v != "" { // where the machine's libLLVM is
 		a.set("KUDZU_LLVM", v)
 	}
-	t.Cleanup(func() { endCompilers(a.cache) })
 	return a
 }
 
@@ -156,6 +155,7 @@ func privateDir(t *testing.T) string {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { endCompilers(dir) })
 	return dir
 }
 
