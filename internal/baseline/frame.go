@@ -116,74 +116,88 @@ func (fr *frame) resolve(p place) place {
 
 // intervals are the live ranges of the bases.
 func (fr *frame) intervals(f *function) []interval {
-	live := make([]interval, len(f.types))
-	for i := range live {
-		live[i] = interval{-1, -1, -1}
-	}
-	touch := func(v, at int32) {
-		l := &live[v]
-		if l.from < 0 || at < l.from {
-			l.from = at
-		}
-		l.to = max(l.to, at)
+	r := &ranges{fr: fr, live: make([]interval, len(f.types)), home: make([]int32, len(f.types)), last: make([]int32, len(f.blocks))}
+	for i := range r.live {
+		r.live[i] = interval{-1, -1, -1}
 	}
 	for _, p := range f.params {
-		touch(p, 0)
-		live[p].defined = 0
+		r.define(p, 0)
 		fr.beyond[p] = true
 	}
-	home := make([]int32, len(f.types))
-	first, last := make([]int32, len(f.blocks)), make([]int32, len(f.blocks))
+	fr.first = make([]int32, len(f.blocks))
 	at := int32(1)
 	for _, b := range f.order {
-		first[b] = at
+		fr.first[b] = at
 		at += int32(len(f.blocks[b].insts)) + 1
-		last[b] = at - 1
-	}
-	fr.first = first
-	for _, b := range f.order {
+		r.last[b] = at - 1
 		for _, in := range f.blocks[b].insts {
 			if in.res >= 0 {
-				home[in.res] = b
-			}
-		}
-	}
-	use := func(o operand, at, block int32) {
-		if o.isConst() {
-			return
-		}
-		if p := fr.places[o.val]; p.base >= 0 {
-			touch(p.base, at)
-			if home[p.base] != block {
-				fr.beyond[p.base] = true
+				r.home[in.res] = b
 			}
 		}
 	}
 	for _, b := range f.order {
 		for i, in := range f.blocks[b].insts {
-			pos := first[b] + int32(i)
-			if in.op == "phi" {
-				touch(in.res, first[b])
-				live[in.res].defined = first[b]
-				for k, a := range in.args {
-					end := last[in.labels[k]]
-					touch(in.res, end)
-					use(a, end, -1)
-				}
-				fr.beyond[in.res] = true
-				continue
-			}
-			for _, a := range in.args {
-				use(a, pos, b)
-			}
-			if in.res >= 0 && fr.places[in.res].base == in.res {
-				touch(in.res, pos)
-				live[in.res].defined = pos
-			}
+			r.inst(in, b, fr.first[b]+int32(i))
 		}
 	}
-	fr.backEdges(f, live, first, last)
-	return live
+	fr.backEdges(f, r.live, fr.first, r.last)
+	return r.live
+}
+
+// ranges finds the intervals.
+type ranges struct {
+	fr   *frame
+	live []interval
+	home []int32 // by value: the block that makes it
+	last []int32 // by block: the number behind its last instruction
+}
+
+// touch says that a value is there at an instruction.
+func (r *ranges) touch(v, at int32) {
+	l := &r.live[v]
+	if l.from < 0 || at < l.from {
+		l.from = at
+	}
+	l.to = max(l.to, at)
+}
+
+func (r *ranges) define(v, at int32) {
+	r.touch(v, at)
+	r.live[v].defined = at
+}
+
+// use says that an operand is read at an instruction of a block; -1: on the way to another block.
+func (r *ranges) use(o operand, at, block int32) {
+	if o.isConst() {
+		return
+	}
+	if p := r.fr.places[o.val]; p.base >= 0 {
+		r.touch(p.base, at)
+		if r.home[p.base] != block {
+			r.fr.beyond[p.base] = true
+		}
+	}
+}
+
+// inst takes what an instruction reads and makes. A phi is written at the end of the blocks that lead to it.
+func (r *ranges) inst(in *inst, b, at int32) {
+	if in.op == "phi" {
+		r.define(in.res, r.fr.first[b])
+		r.fr.beyond[in.res] = true
+		for k, a := range in.args {
+			end := r.last[in.labels[k]]
+			r.touch(in.res, end)
+			r.use(a, end, -1)
+		}
+		return
+	}
+	for _, a := range in.args {
+		r.use(a, at, b)
+	}
+	if in.res >= 0 && r.fr.places[in.res].base == in.res {
+		r.define(in.res, at)
+	}
 }
 
 // backEdges keeps what is live where a jump goes back alive until that jump.
