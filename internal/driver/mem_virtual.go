@@ -134,14 +134,16 @@ func (t *Thread) placeOf(p *cu.CUmemAllocationProp) (*Device, backend.Virtual, e
 	if _, err := t.enter(); err != nil {
 		return nil, nil, err
 	}
+	var d *Device
+	var err error
 	switch p.Location.Type {
 	case cu.CU_MEM_LOCATION_TYPE_DEVICE:
+		d, err = t.device(*p.Location.Id())
 	case cu.CU_MEM_LOCATION_TYPE_HOST, cu.CU_MEM_LOCATION_TYPE_HOST_NUMA, cu.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-		return nil, nil, errNotSupported
+		d, err = t.hostPlace()
 	default:
 		return nil, nil, errInvalidValue
 	}
-	d, err := t.device(*p.Location.Id())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,6 +160,19 @@ func (t *Thread) placeOf(p *cu.CUmemAllocationProp) (*Device, backend.Virtual, e
 		return nil, nil, errNotSupported
 	}
 	return d, v, nil
+}
+
+// hostPlace is the device whose memory stands for the host's: one whose memory is the process's own. xgboost asks for memory of
+// a NUMA node wherever the driver is new enough for it, and looks at no attribute.
+func (t *Thread) hostPlace() (*Device, error) {
+	_, d, err := t.virtualDevice()
+	if err != nil {
+		return nil, err
+	}
+	if d.files() == nil {
+		return nil, errNotSupported
+	}
+	return d, nil
 }
 
 // MemGetAllocationGranularity is what sizes must be multiples of.
@@ -387,10 +402,13 @@ func (m *mapping) show(s *state) error {
 	return nil
 }
 
+// hostAccess is the host among the devices that may touch a mapping.
+const hostAccess = -1
+
 // MemSetAccess says which devices may touch the mappings in a range. Devices that share the process's memory share this, too: what one
 // may touch, all can, and read-only access does not keep kernels from writing.
 func (t *Thread) MemSetAccess(p DevPtr, n uint64, list hostmem.Ptr, count uint64) error {
-	s, _, err := t.virtualDevice()
+	s, dev, err := t.virtualDevice()
 	if err != nil {
 		return err
 	}
@@ -400,11 +418,15 @@ func (t *Thread) MemSetAccess(p DevPtr, n uint64, list hostmem.Ptr, count uint64
 	descs := slices.Clone(hostmem.Slice[cu.CUmemAccessDesc](list, int(count)))
 	for i := range descs {
 		d := &descs[i]
-		if d.Location.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE {
+		switch host := dev.files() != nil; {
+		case d.Location.Type == cu.CU_MEM_LOCATION_TYPE_DEVICE:
+			if _, err := t.device(*d.Location.Id()); err != nil {
+				return errInvalidValue
+			}
+		case host && d.Location.Type >= cu.CU_MEM_LOCATION_TYPE_HOST && d.Location.Type <= cu.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+			*d.Location.Id() = hostAccess
+		default:
 			return errNotSupported
-		}
-		if _, err := t.device(*d.Location.Id()); err != nil {
-			return errInvalidValue
 		}
 		switch d.Flags {
 		case cu.CU_MEM_ACCESS_FLAGS_PROT_NONE, cu.CU_MEM_ACCESS_FLAGS_PROT_READ, cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE:

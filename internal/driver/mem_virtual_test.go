@@ -95,3 +95,31 @@ func TestVirtualMemory(t *testing.T) {
 	want(t, "poke", th.LaunchKernel(poke, 1, 1, 1, 1, 1, 1, 0, 0, c.params(uint64(at)), 0), 0)
 	want(t, "fault", th.CtxSynchronize(), 700)
 }
+
+// TestHostMemoryByHandle: memory of a NUMA node is memory of a device whose memory is the process's.
+func TestHostMemoryByHandle(t *testing.T) {
+	th, c, _ := onInterp(t)
+	for _, kind := range []cu.CUmemLocationType{cu.CU_MEM_LOCATION_TYPE_HOST, cu.CU_MEM_LOCATION_TYPE_HOST_NUMA, cu.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT} {
+		prop := cu.CUmemAllocationProp{Type: cu.CU_MEM_ALLOCATION_TYPE_PINNED}
+		prop.Location.Type = kind
+		unit, err := th.MemGetAllocationGranularity(&prop, cu.CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+		want(t, "granularity", err, 0)
+		h, err := th.MemCreate(unit, &prop, 0)
+		want(t, "create", err, 0)
+		at, err := th.MemAddressReserve(unit, 0, 0, 0)
+		want(t, "reserve", err, 0)
+		want(t, "map", th.MemMap(at, unit, 0, h, 0), 0)
+		desc := c.words(0, 0)
+		for _, by := range []cu.CUmemLocationType{kind, cu.CU_MEM_LOCATION_TYPE_DEVICE} {
+			access := cu.CUmemAccessDesc{Flags: cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE}
+			access.Location.Type = by
+			hostmem.Store(desc, access)
+			want(t, "access", th.MemSetAccess(at, unit, desc, 1), 0)
+		}
+		want(t, "memset", th.MemsetD8(at, 1, 8), 0)
+		want(t, "synchronize", th.CtxSynchronize(), 0)
+		want(t, "unmap", th.MemUnmap(at, unit), 0)
+		want(t, "release", th.MemRelease(h), 0)
+		want(t, "free", th.MemAddressFree(at, unit), 0)
+	}
+}
