@@ -74,7 +74,8 @@ func put(t *testing.T, path, text string) {
 func runKudzu(t *testing.T, exe string, env []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command(exe, args...)
-	cmd.Env = append([]string{"KUDZU_TEST_SELF=1", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUDZU_LLVM=" + os.Getenv("KUDZU_LLVM")}, env...)
+	// What is optimised in the background would be written to the test's folder while that is removed.
+	cmd.Env = append([]string{"KUDZU_TEST_SELF=1", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUDZU_LLVM=" + os.Getenv("KUDZU_LLVM"), "KUDZU_TIER=optimised"}, env...)
 	cmd.Dir = t.TempDir()
 	put(t, filepath.Join(cmd.Dir, "good.ptx"), goodPTX)
 	put(t, filepath.Join(cmd.Dir, "bad.ptx"), strings.Replace(goodPTX, "mov.u32", "frobnicate.u32", 1))

@@ -111,7 +111,8 @@ func run(t *testing.T, env []string, exe string, args ...string) (stdout, stderr
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, exe, args...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LD_LIBRARY_PATH=" + dist(t), "KUDZU_LLVM=" + os.Getenv("KUDZU_LLVM")}, env...)
+	// What is optimised in the background would be written to the test's folder while that is removed.
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LD_LIBRARY_PATH=" + dist(t), "KUDZU_LLVM=" + os.Getenv("KUDZU_LLVM"), "KUDZU_TIER=optimised"}, env...)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
 	cmd.WaitDelay = time.Minute // for a compiler process that still has standard error
