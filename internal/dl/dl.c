@@ -2,9 +2,8 @@
 #define _GNU_SOURCE
 #include "dl.h"
 #include <dlfcn.h>
-#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 void *kz_dl_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
 
@@ -39,15 +38,41 @@ uint64_t kz_dl_call32(void *fn, const uint64_t *a) {
                         a[28], a[29], a[30], a[31]);
 }
 
-/* A library's stream came to a meeting: tell Go, and keep the stream until Go is done. The record and its second
-   descriptor are ours to free; Go closes the first. */
+/* Meetings wait with a mutex and conditions, not with files: the program may close ours, and the product's Go image has no
+   poller that could wait for one. */
+static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t come = PTHREAD_COND_INITIALIZER, released = PTHREAD_COND_INITIALIZER;
+static struct kz_meeting *first, **last = &first;
+
+/* A library's stream came to a meeting: tell Go, and keep the stream until Go is done. The record is ours to free. */
 void kz_dl_meet(void *data) {
     struct kz_meeting *m = data;
-    uint64_t one = 1;
-    while (write(m->ready, &one, sizeof one) < 0 && errno == EINTR) {}
-    while (read(m->done, &one, sizeof one) < 0 && errno == EINTR) {}
-    close(m->done);
+    pthread_mutex_lock(&meeting);
+    *last = m;
+    last = &m->next;
+    pthread_cond_signal(&come);
+    while (!m->released) pthread_cond_wait(&released, &meeting);
+    pthread_mutex_unlock(&meeting);
     free(m);
+}
+
+/* The next meeting that a stream has come to. One thread of Go's waits here for all of them. */
+uintptr_t kz_dl_come(void) {
+    pthread_mutex_lock(&meeting);
+    while (!first) pthread_cond_wait(&come, &meeting);
+    struct kz_meeting *m = first;
+    if (!(first = m->next)) last = &first;
+    uintptr_t handle = m->handle;
+    pthread_mutex_unlock(&meeting);
+    return handle;
+}
+
+/* Lets the stream go on; the record is gone afterwards. */
+void kz_dl_release(struct kz_meeting *m) {
+    pthread_mutex_lock(&meeting);
+    m->released = 1;
+    pthread_cond_broadcast(&released);
+    pthread_mutex_unlock(&meeting);
 }
 
 /* The shape of older callbacks: stream, status, data. */

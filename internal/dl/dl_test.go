@@ -1,10 +1,10 @@
 package dl
 
 import (
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
-	"unsafe"
 )
 
 func TestCallLibc(t *testing.T) {
@@ -71,25 +71,26 @@ func TestMeeting(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	id := Alloc(8)
+	const threads = 20
+	id := Alloc(8 * threads)
 	defer id.Free()
-	m, err := NewMeeting()
-	if err != nil {
-		t.Fatal(err)
+	var all []*Meeting
+	for i := range uintptr(threads) {
+		NewMeeting().Abandon()
+		m := NewMeeting()
+		if r := create.Call(id.Addr()+8*i, 0, m.Func(), m.Data()); int32(r) != 0 {
+			t.Fatalf("pthread_create: %d", r)
+		}
+		all = append(all, m)
 	}
-	if r := create.Call(id.Addr(), 0, m.Func(), m.Data()); int32(r) != 0 {
-		t.Fatalf("pthread_create: %d", r)
+	for i := range all { // in another order than they came
+		m := all[(7*i+3)%threads]
+		m.Wait()
+		m.Release()
 	}
-	if err := m.Wait(); err != nil {
-		t.Fatal(err)
+	for i := range all {
+		if r := join.Call(uintptr(binary.NativeEndian.Uint64(id.Bytes()[8*i:])), 0); int32(r) != 0 {
+			t.Errorf("pthread_join: %d", r)
+		}
 	}
-	m.Release()
-	if r := join.Call(uintptr(*(*uint64)(unsafe.Pointer(&id.Bytes()[0]))), 0); int32(r) != 0 {
-		t.Errorf("pthread_join: %d", r)
-	}
-	m, err = NewMeeting()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Abandon()
 }

@@ -150,19 +150,15 @@ func (q *queue) Fill(dst backend.Addr, value uint32, size int, count, pitch, row
 
 // Host has the stream meet a goroutine of ours, which calls fn while the stream waits.
 func (q *queue) Host(fn func()) error {
-	m, err := dl.NewMeeting()
-	if err != nil {
-		return err
-	}
+	m := dl.NewMeeting()
 	if err := q.call("cuLaunchHostFunc", q.stream, m.Func(), m.Data()); err != nil {
 		m.Abandon()
 		return err
 	}
 	go func() {
+		m.Wait()
 		defer m.Release()
-		if m.Wait() == nil {
-			fn()
-		}
+		fn()
 	}()
 	return nil
 }

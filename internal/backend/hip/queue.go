@@ -314,10 +314,8 @@ func (q *queue) Callback(fn func(error)) error {
 }
 
 func (q *queue) meet(fn func(error)) error {
-	m, err := dl.NewMeeting()
-	if err != nil {
-		return err
-	}
+	var err error
+	m := dl.NewMeeting()
 	if q.dev.api.has(hip.HipLaunchHostFunc) {
 		err = q.call(hip.HipLaunchHostFunc, q.stream, m.Func(), m.Data())
 	} else {
@@ -328,9 +326,9 @@ func (q *queue) meet(fn func(error)) error {
 		return err
 	}
 	go func() {
-		err := m.Wait()
+		m.Wait()
 		defer m.Release()
-		fn(err)
+		fn(nil)
 	}()
 	return nil
 }
