@@ -9,7 +9,7 @@
 #   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
 #   scripts/bench.sh -scaling 1,16        compute-bound rows, saxpy and triad at these thread counts
 #   scripts/bench.sh -versus DIST [..]    another build's dist folder and this one, row by row in turn (also: make bench OLD=DIST)
-#   scripts/bench.sh -ptx                 bench/kernels/*.ptx again from the .cu files
+#   scripts/bench.sh -ptx [MODULE..]      bench/kernels/*.ptx again from the .cu files
 #   scripts/bench.sh -bundle              .build/bench-bundle.tgz: the 16-core run for a machine with nothing but gcc
 # KUDZU_PTXAS names a ptxas to compare with (else the one in PATH); BENCH_APPS a library for the full run's compile times.
 # BENCH_FIRST=1 asks the scheduler to run this before everything else on a shared machine (needs root).
@@ -22,7 +22,7 @@ elif [ "${BENCH_FIRST:-}" = 2 ]; then
 fi
 out=.build/bench
 mkdir -p "$out"
-flags="-O3 -march=native -ffast-math"
+flags="-O3 -march=native -ffast-math -fopenmp-simd"
 
 # newer OUTPUT INPUT...: is the output missing, or older than an input?
 newer() {
@@ -32,11 +32,16 @@ newer() {
     [ -n "$(find "$@" -newer "$o" -print | head -n 1)" ]
 }
 
+# write_ptx [MODULE..]: these, or all whose text is newer.
 write_ptx() {
     clang=$(scripts/setup.sh clang)
     for cu in bench/kernels/*.cu; do
         ptx=${cu%.cu}.ptx
-        newer "$ptx" "$cu" bench/kernels/device.h || continue
+        if [ $# -gt 0 ]; then
+            case " $* " in *" $(basename "${cu%.cu}") "*) ;; *) continue ;; esac
+        else
+            newer "$ptx" "$cu" bench/kernels/device.h || continue
+        fi
         "$clang" -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_80 --cuda-feature=+ptx80 \
             -O3 -Wno-unknown-cuda-version -Wno-pass-failed -S -o "$ptx.part" "$cu"
         mv "$ptx.part" "$ptx"
@@ -95,7 +100,7 @@ bundle() {
     cp -r bench/kernels "$dir/kernels"
     cp bench/native/* "$dir/native/"
     cp "$out/harness" "$dir/harness"
-    "$(scripts/setup.sh clang)" -O3 -march=sapphirerapids -ffast-math -fPIC -shared -o "$dir/native-clang.so" bench/native/*.c -lm -lpthread
+    "$(scripts/setup.sh clang)" -O3 -march=sapphirerapids -ffast-math -fopenmp-simd -fPIC -shared -o "$dir/native-clang.so" bench/native/*.c -lm -lpthread
     cp bench/bundle.sh "$dir/run.sh"
     # The library that the compiler process opens, under the name it looks for ($ORIGIN/../lib finds what it needs). What
     # it needs and never calls here (a solver, an XML reader, a line editor) becomes a library of empty functions.
@@ -148,7 +153,7 @@ everything() {
 }
 
 verb=${1:-}
-[ "$verb" = -ptx ] && { write_ptx; exit; }
+[ "$verb" = -ptx ] && { shift; write_ptx "$@"; exit; }
 build
 case $verb in
 -build) ;;

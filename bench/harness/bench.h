@@ -13,7 +13,7 @@
 
 enum { MAX_BUFS = 10, MAX_PARAMS = 8, MAX_ARGS = 16 };
 
-enum type { F32, I32, U32, U8, F16 };
+enum type { F32, I32, U32, U8, F16, I8 };
 /* IN is never written, OUT is compared, INOUT is compared and given its first contents again before a check, TMP is neither. */
 enum role { IN, OUT, INOUT, TMP };
 
@@ -74,6 +74,7 @@ struct row {
 
 /* rows/\*.c: each file one null-ended table. */
 extern const struct row stream_rows[], gemm_rows[], compute_rows[], atomic_rows[], sort_rows[], nn_rows[], mma_rows[];
+extern const struct row convert_rows[], local_rows[];
 
 /* fill.c */
 uint32_t rng(void);

@@ -12,7 +12,7 @@ void die(const char *format, ...) {
 }
 
 size_t buf_bytes(const struct buf *b) {
-    static const size_t size[] = {[F32] = 4, [I32] = 4, [U32] = 4, [U8] = 1, [F16] = 2};
+    static const size_t size[] = {[F32] = 4, [I32] = 4, [U32] = 4, [U8] = 1, [F16] = 2, [I8] = 1};
     return b->count * size[b->type];
 }
 

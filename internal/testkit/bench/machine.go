@@ -21,7 +21,7 @@ type machine struct {
 }
 
 // flags of the native code; scripts/bench.sh has the same.
-const flags = "-O3 -march=native -ffast-math"
+const flags = "-O3 -march=native -ffast-math -fopenmp-simd"
 
 // describe reads a machine's description, or makes this one's.
 func describe(file string) (machine, error) {
