@@ -15,7 +15,6 @@ type gen struct {
 
 	out   int32 // bytes at the bottom of the stack for the arguments of calls
 	saved int32 // slot of the caller's stack pointer
-	spare int32 // slot of 64 bytes for what needs memory in between
 	temps []int32
 
 	regs  cache
@@ -50,7 +49,6 @@ func (m *module) function(f *function, kernel bool) {
 	g := &gen{module: m, f: f, kernel: kernel}
 	g.fr = m.newFrame(f)
 	g.saved = g.fr.take(8)
-	g.spare = g.fr.take(256)
 	g.outgoing()
 	for range f.blocks {
 		g.labels = append(g.labels, m.NewLabel())

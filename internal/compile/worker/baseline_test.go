@@ -79,6 +79,31 @@ func TestBaselineUnsupported(t *testing.T) {
 	}
 }
 
+// Arithmetic on halves has baseline code on machines with instructions for it too.
+func TestBaselineHalves(t *testing.T) {
+	const text = `.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p) {
+	.reg .b64 %p;
+	.reg .b16 %h<3>;
+	.reg .pred %q;
+	ld.param.u64 %p, [p];
+	ld.global.b16 %h0, [%p];
+	fma.rn.f16 %h1, %h0, %h0, %h0;
+	setp.lt.f16 %q, %h0, %h1;
+	@%q add.f16 %h1, %h1, %h0;
+	st.global.b16 [%p], %h1;
+	ret;
+}
+`
+	r := &compile.Request{PTX: text, Kernel: "k", Block: [3]uint32{32, 1, 1}, Options: compile.Options{Tier: compile.Baseline},
+		Target: compile.Target{CPU: "sapphirerapids", Features: level4 + ",+avx512fp16"}}
+	if _, err := NewBaseline().Run(r); err != nil {
+		t.Error(err)
+	}
+}
+
 // The features that we read are those that libLLVM reads.
 func TestHostFeatures(t *testing.T) {
 	p, err := New("")

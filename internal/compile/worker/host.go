@@ -43,8 +43,14 @@ const (
 
 var namedFeatures = map[string]string{"x86-64-v3": level3, "haswell": level3, "x86-64-v4": level4, "skylake-avx512": level4}
 
-// baselineTarget is what baseline code of a request is for. Triples are for x86-64 only.
+// baselineTarget is what baseline code of a request is for. Triples are for x86-64 only. Arithmetic on halves is done in
+// single precision everywhere: the baseline compiler has no instructions of AVX512-FP16.
 func baselineTarget(t compile.Target) (triple, features string, err error) {
+	triple, features, err = baselineHost(t)
+	return triple, strings.ReplaceAll(features, "+avx512fp16", "-avx512fp16"), err
+}
+
+func baselineHost(t compile.Target) (triple, features string, err error) {
 	const own = "x86_64-unknown-linux-gnu"
 	switch {
 	case t == compile.Target{} && runtime.GOARCH == "amd64":
