@@ -21,7 +21,7 @@ type rule struct {
 // dl speak C.
 var rules = []rule{
 	// facts
-	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin", may: "zstd"}, {room: "zstd"}, {room: "bcn"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
+	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin", may: "cubin zstd"}, {room: "cubin"}, {room: "zstd"}, {room: "bcn"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
 	{room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
 	{room: "lockrank", why: "the order of locks: every room may import it"},
@@ -50,7 +50,7 @@ var rules = []rule{
 	{room: "backend/cuda", may: "backend compile dl spec/cu"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},
 	{room: "driver/rangemap"}, {room: "driver/orderlock"}, {room: "driver/occupancy", may: "backend"},
-	{room: "driver", may: "driver/* backend bcn fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
+	{room: "driver", may: "driver/* backend bcn cubin fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},
 	{room: "shim/cublas", may: "packed shim shim/cublas/ref driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},

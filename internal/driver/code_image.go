@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"kudzu/internal/cubin"
 	"kudzu/internal/devrt"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
@@ -45,8 +46,14 @@ func readImage(p hostmem.Ptr, c claim) (string, error) {
 			return "", notAnImage(err.Error())
 		}
 		return choose([]*fatbin.Container{one}, c)
-	case fatbin.FormatELF, fatbin.FormatArchive:
-		return "", machineCodeOnly()
+	case fatbin.FormatELF:
+		n, err := fatbin.ELFSize(hostmem.Bytes(p, fatbin.ELFHeaderSize))
+		if err != nil || n > fatbin.MaxText {
+			return "", machineCodeOnly("")
+		}
+		return assembled(hostmem.Bytes(p, n))
+	case fatbin.FormatArchive:
+		return "", machineCodeOnly("an archive")
 	}
 	n := hostmem.TextLen(p, fatbin.MaxText)
 	if n == fatbin.MaxText {
@@ -71,8 +78,27 @@ func indexText(text string) (*ptx.Index, string, error) {
 	return nil, text, err
 }
 
-func machineCodeOnly() error {
-	return &badImage{errNoBinary, "error   : the image holds machine code only; PTX is needed"}
+// machineCodeOnly refuses an image; what says what it is, where that is known.
+func machineCodeOnly(what string) error {
+	if what != "" {
+		what = " (" + what + ")"
+	}
+	return &badImage{errNoBinary, "error   : the image holds machine code only; PTX is needed" + what}
+}
+
+// assembled is the PTX of a file that our assembler or linker made; other ELF files are refused.
+func assembled(b []byte) (string, error) {
+	text, err := cubin.Text(b)
+	var foreign *cubin.Foreign
+	switch {
+	case errors.As(err, &foreign):
+		return "", machineCodeOnly(foreign.What)
+	case err != nil && !cubin.Ours(b): // nobody's file: no word on what is wrong with it
+		return "", machineCodeOnly("")
+	case err != nil:
+		return "", notAnImage(err.Error())
+	}
+	return plausible(text)
 }
 
 // firstBytes reads no further than the image is known to go: byte by byte to the first NUL.
@@ -247,8 +273,11 @@ func readFile(name string, c claim) (string, error) {
 	if len(b) > fatbin.MaxText {
 		return "", notAnImage("file too large")
 	}
-	if f := fatbin.Sniff(b); f == fatbin.FormatELF || f == fatbin.FormatArchive {
-		return "", machineCodeOnly()
+	switch fatbin.Sniff(b) {
+	case fatbin.FormatELF:
+		return assembled(b)
+	case fatbin.FormatArchive:
+		return "", machineCodeOnly("an archive")
 	}
 	texts, err := textsOf(b, c) // a wrapper's pointers mean nothing in a file
 	if err != nil {

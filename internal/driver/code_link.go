@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"kudzu/internal/cubin"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
@@ -212,15 +213,24 @@ func oneText(text string, err error) ([]string, error) {
 // that could be looked at.
 const deviceRuntimeObject = "cuda_device_runtime.o"
 
-// objectTexts finds the PTX in a host object. The vendor's device runtime is nothing to link: ours answers its functions. Machine code
+// objectTexts finds the PTX in a file of our assembler, or in a host object. The vendor's device runtime is nothing to link: ours answers its functions. Machine code
 // without PTX cannot be linked.
 func objectTexts(b []byte, dev claim) ([]string, error) {
-	cs, err := fatbin.FromObject(b)
-	if err != nil {
-		return nil, notAnImage(err.Error())
+	var foreign *cubin.Foreign
+	text, err := cubin.Text(b)
+	if err == nil {
+		return oneText(plausible(text))
 	}
-	if len(cs) == 0 {
-		return nil, machineCodeOnly()
+	cs, other := fatbin.FromObject(b)
+	switch {
+	case cubin.Ours(b):
+		return nil, notAnImage(err.Error())
+	case errors.As(err, &foreign) && foreign.Machine == cubin.Machine:
+		return nil, machineCodeOnly(foreign.What)
+	case other != nil:
+		return nil, notAnImage(other.Error())
+	case len(cs) == 0:
+		return nil, machineCodeOnly("")
 	}
 	var texts []string
 	for _, c := range cs {

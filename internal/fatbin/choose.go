@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kudzu/internal/cubin"
 )
 
 // Target is the architecture a PTX text is written for.
@@ -88,20 +90,51 @@ func (n *NoCode) Error() string {
 // none, text for newer devices, the nearest first; text for other chips or families (sm_100a, sm_100f) last, because it may
 // use what no other device has. Of equals the first is taken. Choice.Against says that it is not text for the device.
 //
-// Machine code (ELF) is never usable here, so CUDA_FORCE_PTX_JIT, which tells the driver to pass over it, changes nothing.
+// Machine code (ELF) is never usable here, so CUDA_FORCE_PTX_JIT, which tells the driver to pass over it, changes nothing. ELF
+// files of our own assembler hold PTX; they are looked into where the container has no PTX for the device besides.
 // The error is a *NoCode, or an ErrFormat if the only candidates are damaged.
 func Choose(cs []*Container, sm int) (*Choice, error) {
 	none := &NoCode{SM: sm}
-	var texts []*Entry
+	var texts, files []*Entry
 	for _, c := range cs {
 		for i := range c.Entries {
 			e := &c.Entries[i]
 			none.add(e)
-			if e.Kind == PTX {
+			switch e.Kind {
+			case PTX:
 				texts = append(texts, e)
+			case ELF:
+				files = append(files, e)
 			}
 		}
 	}
+	best, err := chooseText(texts, sm, (*Entry).Text)
+	if best == nil || best.Against {
+		if file, _ := chooseText(files, sm, (*Entry).assembled); file != nil && (best == nil || !file.Against) {
+			best = file
+		}
+	}
+	switch {
+	case best != nil:
+		return best, nil
+	case err != nil:
+		return nil, err
+	}
+	return nil, none
+}
+
+// assembled is the PTX in a file of our assembler.
+func (e *Entry) assembled() ([]byte, error) {
+	file, err := e.Text()
+	if err != nil {
+		return nil, err
+	}
+	text, err := cubin.Text(file)
+	return []byte(text), err
+}
+
+// chooseText picks among entries whose PTX read gives; nil, and what was wrong with them, if there is none.
+func chooseText(texts []*Entry, sm int, read func(*Entry) ([]byte, error)) (*Choice, error) {
 	// By what the headers say, which have no room for a suffix: most texts need not be decompressed to be passed over.
 	slices.SortStableFunc(texts, func(a, b *Entry) int { return Target{SM: a.SM}.compare(Target{SM: b.SM}, sm) })
 	var damaged error
@@ -110,7 +143,7 @@ func Choose(cs []*Container, sm int) (*Choice, error) {
 		if best != nil && best.Target.compare(Target{SM: e.SM}, sm) < 0 {
 			break // a suffix only moves a text back, except among those of the device's own capability
 		}
-		text, err := e.Text()
+		text, err := read(e)
 		if err != nil {
 			damaged = errors.Join(damaged, fmt.Errorf("PTX entry for sm_%d: %w", e.SM, err))
 			continue
@@ -123,13 +156,7 @@ func Choose(cs []*Container, sm int) (*Choice, error) {
 			best = &Choice{Entry: e, Target: t, Text: text, Against: !t.Runs(sm)}
 		}
 	}
-	switch {
-	case best != nil:
-		return best, nil
-	case damaged != nil:
-		return nil, damaged
-	}
-	return nil, none
+	return best, damaged
 }
 
 // compare orders targets by how well they suit a device: negative if t is the better one.
