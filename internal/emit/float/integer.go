@@ -19,16 +19,73 @@ func (w *Writer) ToInt(in *ir.Inst, x ll.Val) ll.Val {
 	if in.Rnd != ir.RZ {
 		x = w.RoundIntegral(x, in.Rnd)
 	}
+	nan := int64(0)
+	if from == ir.F64 || to.Bits() == 64 {
+		nan = -1 << (to.Bits() - 1)
+	}
+	t := x.T.WithElem(emit.Type(to))
+	if w.Target.Clamp && x.T.Lanes() > 1 {
+		return w.clampedToInt(x, t, in.Op == ir.FToS, nan)
+	}
 	name := "fptosi.sat"
 	if in.Op == ir.FToU {
 		name = "fptoui.sat"
 	}
-	t := x.T.WithElem(emit.Type(to))
 	r := w.IntrOf(t, name, []ll.Type{t, x.T}, x)
-	if from == ir.F64 || to.Bits() == 64 {
-		r = w.Select(w.FCmp("uno", x, x), r.Int(-1<<(to.Bits()-1)), r)
+	if nan != 0 {
+		r = w.Select(w.FCmp("uno", x, x), r.Int(nan), r)
 	}
 	return r
+}
+
+// clampedToInt is the saturating conversion of a vector in instructions that x86 has for vectors, for LLVM takes fptosi.sat apart
+// into lanes there. The least integer is a float, and a maximum with it also turns NaN into it. The largest is a float only of
+// enough digits; else what is too large converts to anything, and is replaced.
+func (w *Writer) clampedToInt(x ll.Val, t ll.Type, signed bool, nan int64) ll.Val {
+	bits, name := t.ElemBits(), ll.Conv("fptoui")
+	least, end := x.Float(0), bits // the range ends before 2^end
+	if signed {
+		least, end, name = x.Float(power(x.T, bits-1)|1<<(x.T.ElemBits()-1)), bits-1, "fptosi"
+	}
+	y := w.Select(w.FCmp("ogt", x, least), x, least)
+	exact := end <= digits(x.T)
+	if exact {
+		largest := x.Float(power(x.T, end) - 1<<(digits(x.T)-end))
+		y = w.Select(w.FCmp("olt", y, largest), y, largest)
+	}
+	var r ll.Val
+	if bits < 32 {
+		r = w.Trunc(w.FPToSI(y, "i32"), t.Elem())
+	} else {
+		r = w.Convert(name, y, t.Elem())
+	}
+	most := int64(-1)
+	if signed {
+		most = 1<<(bits-1) - 1
+	}
+	if !exact {
+		r = w.Select(w.FCmp("oge", x, x.Float(power(x.T, end))), r.Int(most), w.Freeze(r))
+	}
+	if signed == (nan == 0) { // else the maximum gave it
+		r = w.Select(w.FCmp("uno", x, x), r.Int(nan), r)
+	}
+	return r
+}
+
+// digits is how many bits a float of t holds.
+func digits(t ll.Type) int {
+	if t.ElemBits() == 64 {
+		return 53
+	}
+	return 24
+}
+
+// power is the bits of 2^n as a float of t.
+func power(t ll.Type, n int) uint64 {
+	if t.ElemBits() == 64 {
+		return uint64(1023+n) << 52
+	}
+	return uint64(127+n) << 23
 }
 
 // OddFromInt makes a double of an integer, rounded to odd if it does not fit; name is sitofp or uitofp.
