@@ -29,6 +29,7 @@ var rules = []rule{
 	// compiler
 	{room: "ptx", may: "ptx/isa"},
 	{room: "ptx/check", may: "ptx ptx/isa"}, {room: "ptx/isa/spell", may: "ptx/isa"},
+	{room: "assemble", may: "cubin devrt ptx ptx/check ptx/isa", why: "devrt has the calls of CUDA's device runtime, which need no definition"},
 	{room: "lower", may: "ptx ptx/check ptx/isa ir approx image tensormap devrt", why: "approx defines the .approx functions once; image names the runtime entries; tensormap has the layout of maps, devrt the calls of CUDA's device runtime"},
 	{room: "analysis", may: "ir"},
 	{room: "pass", may: "analysis ir"},
@@ -50,7 +51,7 @@ var rules = []rule{
 	{room: "backend/cuda", may: "backend compile dl spec/cu"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},
 	{room: "driver/rangemap"}, {room: "driver/orderlock"}, {room: "driver/occupancy", may: "backend"},
-	{room: "driver", may: "driver/* backend bcn cubin fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
+	{room: "driver", may: "driver/* assemble backend bcn cubin fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},
 	{room: "shim/cublas", may: "packed shim shim/cublas/ref driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},
@@ -61,6 +62,7 @@ var rules = []rule{
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
 	{room: "shim/*", may: "packed shim backend driver cudart handle hostmem roster softfloat spec/* logx", why: "a library that has no row of its own"},
 	{room: "libraries", may: "shim/* shim/cublas/* shim/cublaslt/* logx", why: "the one list of what libraries need before their first call"},
+	{room: "toolkit", may: "assemble cubin fatbin driver ptx ptx/check ptx/isa", why: "NVIDIA's programs under their names; driver has the version that is presented"},
 	{room: "devices", may: "backend backend/* cache compile logx", why: "the image, the CLI and the tests share one list of backends"},
 	// border
 	{room: "abi", may: "spec spec/*", cgo: true},

@@ -94,5 +94,7 @@ rm -f "$lib/libkudzu.h"
 if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
 	# At an address of the system's choice, and with nothing left to write that is called through.
 	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -buildmode=pie -trimpath -buildvcs=false -ldflags="-s -w -bindnow" -o "$dist/bin/kudzu" ./cmd/kudzu
-	ln -sf kudzu "$dist/bin/nvidia-smi" # the same program under a name that others look for
+	"$dist/bin/kudzu" links | while read -r name; do # the same program under names that others look for
+		ln -sf kudzu "$dist/bin/$name"
+	done
 fi

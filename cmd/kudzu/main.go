@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/toolkit"
 )
 
 // Version is Kudzu's; the CUDA version it answers to is driver.Version.
@@ -52,14 +53,20 @@ func verbs() []verb {
 		{name: "cache", args: "[ls|clear|dir]", about: "look at or empty the cache of compiled kernels", run: runCache},
 		{name: "version", args: "", about: "print the version", run: runVersion},
 		{name: "help", args: "[verb]", about: "this text, or one verb's", run: runHelp},
+		{name: "links", about: "the names under which this program is other programs", run: runLinks, inner: true},
 		{name: "compiler", about: "the compiler process (started by libkudzu.so)", run: runCompiler, inner: true},
 	}
 }
 
 func main() {
 	args := os.Args[1:]
-	if filepath.Base(os.Args[0]) == smiName { // a link to this program
+	switch name := filepath.Base(os.Args[0]); name { // a link to this program
+	case smiName:
 		args = append([]string{"smi"}, args...)
+	default:
+		if p, ok := toolkit.Find(name); ok {
+			os.Exit(p.Run(args, os.Stdout, os.Stderr))
+		}
 	}
 	err := dispatch(args, os.Stdout)
 	var code exitCode
@@ -137,5 +144,14 @@ func runVersion(args []string, out io.Writer) error {
 		return errUsage{"version takes no arguments"}
 	}
 	fmt.Fprintf(out, "kudzu %s (CUDA driver API %s)\n", Version, driver.VersionText(driver.Version()))
+	return nil
+}
+
+// runLinks prints the names that dist/bin has links for.
+func runLinks(_ []string, out io.Writer) error {
+	fmt.Fprintln(out, smiName)
+	for _, p := range toolkit.Programs {
+		fmt.Fprintln(out, p.Name)
+	}
 	return nil
 }

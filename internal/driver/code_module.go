@@ -1,8 +1,8 @@
 package driver
 
 import (
+	"kudzu/internal/assemble"
 	"kudzu/internal/backend"
-	"kudzu/internal/devrt"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
@@ -161,7 +161,7 @@ func checkText(text string, l check.Limits) error {
 	if err != nil {
 		return err
 	}
-	if name := unresolved(m); name != "" {
+	if name := assemble.Unresolved(m); name != "" {
 		return &unresolvedName{jitFatal("Unresolved extern function '%s'", name)}
 	}
 	if err := check.Sizes(m, l); err != nil {
@@ -170,50 +170,10 @@ func checkText(text string, l check.Limits) error {
 	return nil
 }
 
-// systemFuncs are the functions that kernels may call without a definition.
-var systemFuncs = map[string]bool{"vprintf": true, "malloc": true, "free": true, "__assertfail": true}
-
 // unresolvedName says that a function is used that nobody defines.
 type unresolvedName struct{ error }
 
 func (u *unresolvedName) Unwrap() error { return u.error }
-
-// unresolved is the first function that is used and that neither the module nor the system has; "" if all are there.
-func unresolved(m *ptx.Module) string {
-	known := map[string]bool{}
-	for _, f := range m.Funcs {
-		if f.Body != nil {
-			known[f.Name] = true
-		}
-	}
-	for _, a := range m.Aliases {
-		known[a.Name] = true
-	}
-	for _, f := range m.Funcs {
-		if f.Body == nil {
-			continue
-		}
-		for i := range f.Body.Insts {
-			if name := missing(f.Body.Insts[i].Args, known); name != "" {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
-func missing(args []ptx.Operand, known map[string]bool) string {
-	for i := range args {
-		a := &args[i]
-		if a.Kind == ptx.OpFunc && !known[a.Name] && !systemFuncs[a.Name] && devrt.CallOf(a.Name) < 0 {
-			return a.Name
-		}
-		if name := missing(a.Elems, known); name != "" {
-			return name
-		}
-	}
-	return ""
-}
 
 // kernelDecl describes a kernel. What its text says of registers counts before the limit that the program sets for the module: as many
 // blocks as it asks for must have room in the register file.

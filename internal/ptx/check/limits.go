@@ -26,7 +26,7 @@ func Sizes(m *ptx.Module, l Limits) error {
 		if f.Kind != ptx.Entry || f.Body == nil {
 			continue
 		}
-		if n := sharedBytes(m, f); n > l.Shared {
+		if n := SharedBytes(m, f); n > l.Shared {
 			return sizeError("Entry function '%s' uses too much shared data (0x%x bytes, 0x%x max)", f.Name, n, l.Shared)
 		}
 	}
@@ -68,8 +68,8 @@ func place(n uint64, v *ptx.Var) uint64 {
 	return min((n+a-1)/a*a+min(v.Size, tooMuch), tooMuch)
 }
 
-// sharedBytes counts the static shared variables that a kernel and the functions it names use.
-func sharedBytes(m *ptx.Module, kernel *ptx.Func) uint64 {
+// SharedBytes counts the static shared variables that a kernel and the functions it names use.
+func SharedBytes(m *ptx.Module, kernel *ptx.Func) uint64 {
 	n := uint64(0)
 	met := map[*ptx.Var]bool{}
 	seen := map[*ptx.Func]bool{kernel: true}
@@ -91,16 +91,17 @@ func sharedBytes(m *ptx.Module, kernel *ptx.Func) uint64 {
 		f := queue[0]
 		queue = queue[1:]
 		for i := range f.Body.Insts {
-			operands(f.Body.Insts[i].Args, visit)
+			Operands(f.Body.Insts[i].Args, visit)
 		}
 	}
 	return n
 }
 
-func operands(args []ptx.Operand, visit func(*ptx.Operand)) {
+// Operands visits operands, and those within them.
+func Operands(args []ptx.Operand, visit func(*ptx.Operand)) {
 	for i := range args {
 		visit(&args[i])
-		operands(args[i].Elems, visit)
+		Operands(args[i].Elems, visit)
 	}
 }
 
