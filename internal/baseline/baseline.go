@@ -3,8 +3,9 @@
 // only one on a machine without libLLVM.
 //
 // Every value has a slot in the function's frame, a vector of 32 lanes is as many vector registers' worth of it as it
-// needs; instructions read slots and write slots, and what a block has in registers already is not loaded again. The
-// operations are those of the text, one by one and in its order, so results are those of the optimised code to the bit.
+// needs. Registers are a cache of the slots: what a block has in them is not loaded again, and a slot is written when its
+// register is wanted or the block ends, if anything still reads it. Pointers at known distances are parts of the
+// instructions that use them. The operations are those of the text, one by one and in its order, so results are those of the optimised code to the bit.
 package baseline
 
 import (

@@ -47,3 +47,61 @@ func TestTargets(t *testing.T) {
 		}
 	}
 }
+
+// TestRegisters: what a block computes stays in registers, whatever its width, and pointers at known distances are parts of
+// the instructions that use them.
+func TestRegisters(t *testing.T) {
+	const numbers = `define i32 @k(ptr %p) {
+  %x = load i32, ptr %p, align 4
+  %a = add i32 %x, 7
+  %b = mul i32 %a, %x
+  %c = icmp slt i32 %b, %a
+  %s = select i1 %c, i32 %a, i32 %b
+  store i32 %s, ptr %p, align 4
+  ret i32 0
+}
+`
+	const pointers = `define i32 @k(ptr %p) {
+  %l = alloca i32
+  %q = getelementptr i8, ptr %p, i64 8
+  %r = getelementptr i32, ptr %q, i64 2
+  %x = load i32, ptr %r, align 4
+  store i32 %x, ptr %l, align 4
+  %y = load i32, ptr %l, align 4
+  store i32 %y, ptr %q, align 4
+  ret i32 0
+}
+`
+	const parts = `define i32 @k(ptr %p) {
+  %a = load <4 x float>, ptr %p, align 4
+  %b = shufflevector <4 x float> %a, <4 x float> %a, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 1, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
+  %c = shufflevector <16 x float> %b, <16 x float> poison, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  store <8 x float> %c, ptr %p, align 4
+  ret i32 0
+}
+`
+	for _, c := range []struct {
+		name, text string
+		frame      int // instructions that write memory relative to rbp
+	}{{"numbers", numbers, 2}, {"pointers", pointers, 3}, {"parts of vectors", parts, 2}} {
+		code, err := Compile(c.text, "k", TargetOf(skylake))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if n := frameStores(code.Bytes[:code.Text]); n != c.frame {
+			t.Errorf("%s: %d instructions write the frame, want %d\n% x", c.name, n, c.frame, code.Bytes[:code.Text])
+		}
+	}
+}
+
+// frameStores counts stores of general (89, c7) and vector registers (7f, 11) whose address is rbp plus a displacement.
+func frameStores(code []byte) int {
+	n := 0
+	for i := range len(code) - 1 {
+		rbp := code[i+1]&7 == 5 && code[i+1]>>6 != 3 && code[i+1]>>6 != 0
+		if op := code[i]; rbp && (op == 0x89 || op == 0xc7 || op == 0x7f || op == 0x11) {
+			n++
+		}
+	}
+	return n
+}

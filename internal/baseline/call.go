@@ -63,13 +63,28 @@ func (g *gen) callOurs(in *inst, l x86.Label) {
 	g.CallLabel(l)
 	g.reset()
 	if in.res >= 0 {
-		g.move(g.slot(in.res), x86.At(stackPtr, at), g.size(in.t))
+		g.take(in.res, x86.At(stackPtr, at))
 	}
+}
+
+// take makes what memory holds a value; vectors stay in registers.
+func (g *gen) take(v int32, from x86.Mem) {
+	n := g.size(g.f.types[v])
+	if n <= 8 {
+		g.move(g.slot(v), from, n)
+		return
+	}
+	g.pieces(n, func(off int, l x86.Width, n int) {
+		r := g.fresh()
+		g.V(x86.VMOVDQU, l, r, 0, x86.M(from.Plus(int32(off))))
+		g.put(v, off, l, r, n)
+	})
 }
 
 // callC calls a function of C's by its address, with numbers and pointers.
 func (g *gen) callC(in *inst) {
-	g.flush()
+	g.forget()
+	g.nums.off = true
 	args := in.args[1:]
 	for i, a := range args {
 		if a.t.kind == float || a.t.vector {
@@ -85,6 +100,7 @@ func (g *gen) callC(in *inst) {
 		g.load(arguments[i], a)
 	}
 	g.CallReg(x86.R11)
+	g.nums.off = false
 	g.reset()
 	if in.res >= 0 {
 		g.store(in.res, x86.RAX)

@@ -146,10 +146,10 @@ func (g *gen) scalarCompare(in *inst, t typ) {
 			g.MovImm(x86.RCX, v)
 			g.Alu(x86.CMP, size, x86.RAX, x86.R(x86.RCX))
 		default:
-			g.Alu(x86.CMP, size, x86.RAX, x86.M(g.mem(in.args[1])))
+			g.Alu(x86.CMP, size, x86.RAX, g.scalar(in.args[1]))
 		}
 	}
-	g.Setcc(cond, x86.M(g.slot(in.res)))
+	g.condition(in.res, cond)
 	g.flags = flagsOf{in.res, cond, true}
 }
 
@@ -237,13 +237,13 @@ func choose(g *gen, in *inst) {
 	case n <= 8:
 		g.load(x86.RAX, retyped(b, bitsOf(in.t)))
 		g.load(x86.RCX, retyped(a, bitsOf(in.t)))
-		g.AluImm(x86.CMP, 1, x86.M(g.mem(c)), 0)
+		g.isTrue(c)
 		g.Cmov(x86.NE, 8, x86.RAX, x86.R(x86.RCX))
 		g.store(in.res, x86.RAX)
 	default:
 		g.Lea(x86.RAX, g.mem(b))
 		g.Lea(x86.RCX, g.mem(a))
-		g.AluImm(x86.CMP, 1, x86.M(g.mem(c)), 0)
+		g.isTrue(c)
 		g.Cmov(x86.NE, 8, x86.RAX, x86.R(x86.RCX))
 		g.pieces(n, func(off int, l x86.Width, n int) {
 			r := g.fresh()

@@ -31,8 +31,9 @@ func extend(g *gen, in *inst) {
 		}
 		ratio := in.t.elem() / a.t.elem()
 		g.pieces(g.size(in.t), func(off int, l x86.Width, n int) {
+			x := g.part(a, off/ratio, l, ratio)
 			r := g.fresh()
-			g.V(op, l, r, 0, x86.M(g.mem(a).Plus(int32(off/ratio))))
+			g.V(op, l, r, 0, x)
 			g.put(in.res, off, l, r, n)
 		})
 	case in.op == "sext":
@@ -43,6 +44,14 @@ func extend(g *gen, in *inst) {
 		g.load(x86.RAX, a)
 		g.store(in.res, x86.RAX)
 	}
+}
+
+// part is the bytes of an operand from off on that become a register's worth of numbers so many times as wide.
+func (g *gen) part(o operand, off int, l x86.Width, ratio int) x86.RM {
+	if ratio == 2 && l > 0 {
+		return g.rm(o, off, l-1)
+	}
+	return x86.M(g.mem(o).Plus(int32(off)))
 }
 
 // maskToLanes makes 1 or -1 of a lane's bit.
@@ -101,6 +110,12 @@ func truncate(g *gen, in *inst) {
 		g.pieces(g.size(a.t), func(off int, l x86.Width, n int) {
 			x := g.reg(a, off, l)
 			m := g.slot(in.res).Plus(int32(off / ratio))
+			if ratio == 2 && l > 0 && n == l.Bytes() {
+				r := g.fresh()
+				g.V(op, l, x, 0, x86.R(r))
+				g.put(in.res, off/2, l-1, r, n/2)
+				return
+			}
 			if left := n / ratio; left == l.Bytes()/ratio && left >= 4 || g.size(in.t) > 8 {
 				g.V(op, l, x, 0, x86.M(m))
 				return
@@ -157,15 +172,15 @@ func fpext(g *gen, in *inst) {
 	a := in.args[0]
 	from, to := a.t.bits, in.t.bits
 	g.pieces(g.size(in.t), func(off int, l x86.Width, n int) {
-		m := g.mem(a).Plus(int32(off / in.t.elem() * a.t.elem()))
+		x := g.part(a, off/in.t.elem()*a.t.elem(), l, in.t.elem()/a.t.elem())
 		r := g.fresh()
 		switch {
 		case from == 16 && to == 32:
-			g.V(x86.VCVTPH2PS, l, r, 0, x86.M(m))
+			g.V(x86.VCVTPH2PS, l, r, 0, x)
 		case from == 32 && to == 64:
-			g.V(x86.VCVTPS2PD, l, r, 0, x86.M(m))
+			g.V(x86.VCVTPS2PD, l, r, 0, x)
 		case from == 16 && to == 64:
-			g.V(x86.VCVTPH2PS, max(l, 1)-1, r, 0, x86.M(m))
+			g.V(x86.VCVTPH2PS, max(l, 1)-1, r, 0, x)
 			g.V(x86.VCVTPS2PD, l, r, 0, x86.R(r))
 		default:
 			fail("fpext of %d bits to %d", from, to)

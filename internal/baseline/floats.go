@@ -72,8 +72,9 @@ func (g *gen) halves(lanes int, f func(lane, n int, l x86.Width)) {
 
 // widened is halves as floats in a register.
 func (g *gen) widened(o operand, lane int, l x86.Width) x86.Reg {
+	x := g.part(o, 2*lane, l, 2)
 	r := g.fresh()
-	g.V(x86.VCVTPH2PS, l, r, 0, x86.M(g.mem(o).Plus(int32(2*lane))))
+	g.V(x86.VCVTPH2PS, l, r, 0, x)
 	return r
 }
 
@@ -82,7 +83,9 @@ func (g *gen) narrowed(in *inst, lane, n int, l x86.Width, r x86.Reg) {
 	const byMode = 4
 	m := g.slot(in.res).Plus(int32(2 * lane))
 	if l > 0 && n == l.Bytes()/4 {
-		g.VI(x86.VCVTPS2PH, l, r, 0, x86.M(m), byMode)
+		h := g.fresh()
+		g.VI(x86.VCVTPS2PH, l, r, 0, x86.R(h), byMode)
+		g.put(in.res, 2*lane, l-1, h, 2*n)
 		return
 	}
 	g.VI(x86.VCVTPS2PH, l, r, 0, x86.R(r), byMode)

@@ -25,6 +25,7 @@ type frame struct {
 	live   []interval
 	beyond []bool  // values that are read outside the block that makes them, or by phis
 	first  []int32 // by block: the number of its first instruction
+	addr   addresses
 	size   int32
 }
 
@@ -98,6 +99,7 @@ func (m *module) newFrame(f *function) *frame {
 	for i := range fr.places {
 		fr.places[i] = fr.resolve(fr.places[i])
 	}
+	m.findAddresses(f, fr)
 	fr.beyond = make([]bool, len(f.types))
 	fr.live = fr.intervals(f)
 	fr.assign(m, f, fr.live)
@@ -169,7 +171,8 @@ func (r *ranges) define(v, at int32) {
 
 // use says that an operand is read at an instruction of a block; -1: on the way to another block.
 func (r *ranges) use(o operand, at, block int32) {
-	if o.isConst() {
+	o, _ = r.fr.addr.start(o)
+	if o.isConst() || r.fr.addr.folded[o.val] {
 		return
 	}
 	if p := r.fr.places[o.val]; p.base >= 0 {
@@ -192,6 +195,9 @@ func (r *ranges) inst(in *inst, b, at int32) {
 		}
 		return
 	}
+	if in.res >= 0 && r.fr.addr.folded[in.res] {
+		return
+	}
 	for _, a := range in.args {
 		r.use(a, at, b)
 	}
@@ -205,15 +211,9 @@ func (fr *frame) backEdges(f *function, live []interval, first, last []int32) {
 	type edge struct{ head, tail int32 }
 	var back []edge
 	for _, b := range f.order {
-		insts := f.blocks[b].insts
-		if len(insts) == 0 {
-			continue
-		}
-		if t := insts[len(insts)-1]; t.op == "br" || t.op == "switch" {
-			for _, l := range t.labels {
-				if first[l] <= first[b] {
-					back = append(back, edge{first[l], last[b]})
-				}
+		for _, l := range f.successors(b) {
+			if first[l] <= first[b] {
+				back = append(back, edge{first[l], last[b]})
 			}
 		}
 	}

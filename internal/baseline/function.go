@@ -1,6 +1,8 @@
 package baseline
 
 import (
+	"slices"
+
 	"kudzu/internal/baseline/x86"
 )
 
@@ -18,6 +20,7 @@ type gen struct {
 	temps []int32
 
 	regs  cache
+	nums  scalars
 	flags flagsOf
 	edges []edgeStub
 	now   int32 // number of the instruction being written
@@ -61,16 +64,21 @@ func (m *module) function(f *function, kernel bool) {
 		m.Code = append(m.Code, 0xcc)
 	}
 	m.Place(m.entries[f.name])
+	g.reset()
 	patch := g.prologue()
-	for _, b := range f.order {
+	ways := edgesTo(f)
+	for i, b := range f.order {
 		m.Place(g.labels[b])
-		g.reset()
+		if i > 0 && !goesOn(f, ways, f.order[i-1], b) {
+			g.reset()
+		}
 		insts := f.blocks[b].insts
 		for i, in := range insts {
 			g.now = g.fr.first[b] + int32(i)
 			if in.debug != 0 {
 				m.line(in.debug)
 			}
+			g.regs.start = g.regs.tick
 			g.inst(in, b)
 		}
 	}
@@ -82,6 +90,35 @@ func (m *module) function(f *function, kernel bool) {
 		m.Jmp(g.labels[e.to])
 	}
 	g.patch(patch)
+}
+
+// edgesTo counts the jumps to each block.
+func edgesTo(f *function) []int {
+	ways := make([]int, len(f.blocks))
+	for _, b := range f.order {
+		for _, l := range f.successors(b) {
+			ways[l]++
+		}
+	}
+	return ways
+}
+
+// successors are the blocks that a block jumps to.
+func (f *function) successors(b int32) []int32 {
+	insts := f.blocks[b].insts
+	if len(insts) == 0 {
+		return nil
+	}
+	if t := insts[len(insts)-1]; t.op == "br" || t.op == "switch" {
+		return t.labels
+	}
+	return nil
+}
+
+// goesOn reports a block that only the one before it leads to: registers hold what they held there.
+func goesOn(f *function, ways []int, before, b int32) bool {
+	insts := f.blocks[b].insts
+	return ways[b] == 1 && slices.Contains(f.successors(before), b) && len(insts) > 0 && insts[0].op != "phi"
 }
 
 // outgoing finds the room that the arguments of calls need.
@@ -105,6 +142,11 @@ func (g *gen) outgoing() {
 func (g *gen) prologue() int {
 	g.Push(x86.RBP)
 	g.Push(x86.RBX)
+	if g.kernel {
+		for _, r := range keptRegs {
+			g.Push(r)
+		}
+	}
 	g.Mov(8, x86.R11, stackPtr)
 	g.Lea(framePtr, x86.At(stackPtr, -0x7fffffff))
 	patch := len(g.Code) - 4
@@ -122,7 +164,7 @@ func (g *gen) prologue() int {
 	at := int32(returnAddress)
 	for _, p := range g.f.params {
 		if g.fr.slots[p] >= 0 {
-			g.move(g.slot(p), x86.At(x86.R11, at), g.size(g.f.types[p]))
+			g.take(p, x86.At(x86.R11, at))
 		}
 		at += int32(g.size(g.f.types[p])+63) &^ 63
 	}
@@ -145,6 +187,11 @@ func (g *gen) patch(at int) {
 // leave returns to the caller.
 func (g *gen) leave() {
 	g.Load(8, stackPtr, x86.At(framePtr, g.saved))
+	if g.kernel {
+		for _, r := range slices.Backward(keptRegs[:]) {
+			g.Pop(r)
+		}
+	}
 	g.Pop(x86.RBX)
 	g.Pop(x86.RBP)
 	if g.kernel {
@@ -157,14 +204,13 @@ func (g *gen) leave() {
 func (g *gen) inst(in *inst, b int32) {
 	flags := g.flags
 	g.flags.valid = false
-	if in.res >= 0 && g.fr.places[in.res].base != in.res {
-		return // part of another value
+	if in.res >= 0 && (g.fr.places[in.res].base != in.res || g.fr.addr.folded[in.res]) {
+		return // part of another value, or of addresses
 	}
 	switch in.op {
 	case "phi":
 		return
 	case "br":
-		g.flush()
 		g.branch(in, b, flags)
 		return
 	case "switch":
@@ -228,6 +274,7 @@ func (g *gen) constantOf(o operand) (uint64, bool) {
 // branch writes br.
 func (g *gen) branch(in *inst, b int32, flags flagsOf) {
 	if len(in.labels) == 1 {
+		g.flush()
 		g.copies(b, in.labels[0])
 		if !g.follows(b, in.labels[0]) {
 			g.Jmp(g.labels[in.labels[0]])
@@ -237,6 +284,7 @@ func (g *gen) branch(in *inst, b int32, flags flagsOf) {
 	yes, no := g.edge(b, in.labels[0]), g.edge(b, in.labels[1])
 	cond := x86.NE
 	if v, ok := g.constantOf(in.args[0]); ok {
+		g.flush()
 		if v != 0 {
 			g.Jmp(yes)
 		} else {
@@ -247,8 +295,10 @@ func (g *gen) branch(in *inst, b int32, flags flagsOf) {
 	if flags.valid && flags.val == in.args[0].val {
 		cond = flags.cond
 	} else {
-		g.AluImm(x86.CMP, 1, x86.M(g.mem(in.args[0])), 0)
+		g.isTrue(in.args[0])
 	}
+	g.now++ // what this jump reads was read; stores leave the flags alone
+	g.flush()
 	g.Jcc(cond, yes)
 	if no != g.labels[in.labels[1]] || !g.follows(b, in.labels[1]) {
 		g.Jmp(no)
@@ -363,6 +413,6 @@ func (g *gen) ret(in *inst) {
 		at += int32(g.size(g.f.types[p])+63) &^ 63
 	}
 	g.Load(8, x86.R11, x86.At(framePtr, g.saved))
-	g.move(x86.At(x86.R11, at), g.mem(in.args[0]), g.size(in.args[0].t))
+	g.moveFrom(x86.At(x86.R11, at), in.args[0], g.size(in.args[0].t))
 	g.leave()
 }

@@ -163,22 +163,6 @@ func (g *gen) cut(r x86.Reg, bits int) {
 	}
 }
 
-// loadSigned is a scalar in a register, its sign above it.
-func (g *gen) loadSigned(r x86.Reg, o operand, t typ) {
-	size := container(int(t.bits))
-	if int(t.bits) == size*8 {
-		if _, ok := g.constantOf(o); !ok {
-			g.LoadSigned(size, r, g.mem(o))
-			return
-		}
-	}
-	g.load(r, o)
-	if t.bits < 64 {
-		g.ShiftImm(x86.SHL, 8, x86.R(r), uint8(64-t.bits))
-		g.ShiftImm(x86.SAR, 8, x86.R(r), uint8(64-t.bits))
-	}
-}
-
 // alus are the operations that are one instruction.
 var alus = map[string]x86.ALU{"add": x86.ADD, "sub": x86.SUB, "and": x86.AND, "or": x86.OR, "xor": x86.XOR}
 

@@ -162,6 +162,7 @@ func (g *gen) eachLane(mask operand, lanes int, do func(i int), first func()) {
 // lanesOrAll does something for every lane that a mask has, or for all at once where none is missing, which is the usual case.
 func (g *gen) lanesOrAll(mask operand, lanes int, do func(i int), all func()) {
 	g.forget()
+	g.nums.off = true
 	g.load(x86.RSI, retyped(mask, mask.t.asNumber()))
 	some, done := g.NewLabel(), g.NewLabel()
 	g.MovImm(x86.RAX, ^uint64(0)>>(64-lanes))
@@ -180,6 +181,7 @@ func (g *gen) lanesOrAll(mask operand, lanes int, do func(i int), all func()) {
 	}
 	g.Place(done)
 	g.reset()
+	g.nums.off = false
 }
 
 // gatherX86 loads 16 lanes of 32 bits from a base plus offsets: what lanes get that the mask has not, base, offsets, mask,

@@ -6,20 +6,10 @@ import (
 	"kudzu/internal/baseline/x86"
 )
 
-func alloca(g *gen, in *inst) {
-	n := g.size(in.mem) * in.list[0]
-	at := g.fr.take((n + 63) &^ 63)
-	g.Lea(x86.RAX, x86.At(framePtr, at))
-	g.store(in.res, x86.RAX)
-}
-
 // address writes getelementptr: a pointer and an index of elements.
 func address(g *gen, in *inst) {
 	p, i := in.args[0], in.args[1]
-	size := g.size(in.mem)
-	if in.mem.vector && !in.mem.isMask() {
-		size = in.mem.elem() * int(in.mem.lanes)
-	}
+	size := g.stride(in)
 	if in.t.vector {
 		g.vectorAddress(in, size)
 		return
@@ -128,13 +118,7 @@ func (g *gen) transfer(to, from x86.Mem, n int) {
 	})
 }
 
-// pointerIn is a pointer operand in a register.
-func (g *gen) pointerIn(r x86.Reg, p operand) x86.Mem {
-	g.load(r, p)
-	return x86.At(r, 0)
-}
-
-// loads writes load. A vector of whole registers stays in them.
+// loads writes load. What fills registers stays in them.
 func loads(g *gen, in *inst) {
 	m := g.pointerIn(x86.RCX, in.args[0])
 	n := g.size(in.t)
@@ -142,15 +126,30 @@ func loads(g *gen, in *inst) {
 		fail("load of an aggregate")
 	}
 	w := g.widest()
-	if n%w.Bytes() == 0 {
+	switch {
+	case n == 4 && in.t.kind == float && !in.t.vector:
+		r := g.fresh()
+		g.V(x86.VMOVD, 0, r, 0, x86.M(m))
+		g.put(in.res, 0, 0, r, n)
+		return
+	case n == 8 && in.t.kind == float && !in.t.vector:
+		r := g.fresh()
+		g.V(x86.VMOVQ, 0, r, 0, x86.M(m))
+		g.put(in.res, 0, 0, r, n)
+		return
+	case n%w.Bytes() == 0 || n == 16 || n == 32:
 		g.pieces(n, func(off int, l x86.Width, n int) {
 			r := g.fresh()
 			g.V(x86.VMOVDQU, l, r, 0, x86.M(m.Plus(int32(off))))
 			g.put(in.res, off, l, r, n)
 		})
 		return
+	case isWord(n):
+		g.Load(n, x86.RAX, m)
+		g.store(in.res, x86.RAX)
+	default:
+		g.transfer(g.slot(in.res), m, n)
 	}
-	g.transfer(g.slot(in.res), m, n)
 	if in.t.kind == integer && !in.t.vector && int(in.t.bits) != n*8 && in.t.bits != 1 {
 		fail("load of %d bits", in.t.bits)
 	}
@@ -165,7 +164,14 @@ func stores(g *gen, in *inst) {
 	case in.sub == "seq_cst" && n <= 8:
 		g.load(x86.RAX, retyped(v, bitsOf(v.t)))
 		g.Xchg(n, m, x86.RAX)
-	case n <= 8 && n&(n-1) == 0:
+	case n == 4 || n == 8:
+		if r, ok := g.held(v, 0, 0); ok {
+			g.storeLow(m, r, n)
+			return
+		}
+		g.load(x86.RAX, retyped(v, bitsOf(v.t)))
+		g.Store(n, m, x86.RAX)
+	case isWord(n):
 		g.load(x86.RAX, retyped(v, bitsOf(v.t)))
 		g.Store(n, m, x86.RAX)
 	default:

@@ -8,8 +8,15 @@ import "kudzu/internal/baseline/x86"
 type cache struct {
 	at    map[held]x86.Reg
 	in    [32]held
-	dirty [32]bool // the slot is still to be written
-	next  int
+	dirty [32]bool   // the slot is still to be written
+	used  [32]uint32 // when it was last given out or read
+	tick  uint32
+	start uint32 // tick at the start of the instruction: what was used since is in use
+}
+
+func (c *cache) touch(r x86.Reg) {
+	c.tick++
+	c.used[r] = c.tick
 }
 
 type held struct {
@@ -51,6 +58,7 @@ func (g *gen) reset() {
 		g.regs.in[i].set = false
 	}
 	g.flags.valid = false
+	g.nums.reset()
 }
 
 // flush writes the slots that are behind their registers.
@@ -60,10 +68,18 @@ func (g *gen) flush() {
 			g.spill(x86.Reg(r))
 		}
 	}
+	for i := range g.nums.dirty {
+		g.spillScalar(i)
+	}
 }
 
 // sync writes the slot of a value.
 func (g *gen) sync(v int32) {
+	for i, n := range g.nums.in {
+		if n == v {
+			g.spillScalar(i)
+		}
+	}
 	for r, d := range g.regs.dirty {
 		if d && g.regs.in[r].base == v {
 			g.spill(x86.Reg(r))
@@ -75,34 +91,35 @@ func (g *gen) sync(v int32) {
 func (g *gen) spill(r x86.Reg) {
 	g.regs.dirty[r] = false
 	k := g.regs.in[r]
-	if !g.fr.beyond[k.base] && g.fr.live[k.base].to < g.now {
+	if g.isDead(k.base) {
+		return
+	}
+	if n := g.size(g.f.types[k.base]); n <= 8 {
+		g.storeLow(g.slot(k.base), r, n)
 		return
 	}
 	g.V(x86.VMOVDQUStore, k.l, r, 0, x86.M(x86.At(framePtr, g.fr.slots[k.base]+k.off)))
 }
 
-// fresh is a register to write: the one that was given out longest ago.
+// fresh is a register to write: one that holds nothing that is still read, else the one that was used longest ago.
 func (g *gen) fresh() x86.Reg {
 	c := &g.regs
-	r := c.next
-	c.next = (c.next + 1) % g.vectorRegs()
-	if c.in[r].set {
-		if c.dirty[r] {
-			g.spill(x86.Reg(r))
+	best, free := 0, false
+	for r := range g.vectorRegs() {
+		idle := c.used[r] <= c.start && (!c.in[r].set || c.in[r].base >= 0 && g.isDead(c.in[r].base))
+		if idle && !free || idle == free && c.used[r] < c.used[best] {
+			best, free = r, idle
 		}
-		delete(c.at, c.in[r])
-		c.in[r].set = false
 	}
-	return x86.Reg(r)
-}
-
-// soon is how many registers one instruction may need: one that is given out again so soon is not read from. Without
-// AVX-512 there are fewer to spare, and none needs as many.
-func (g *gen) soon() int {
-	if g.target.AVX512 {
-		return 12
+	if c.in[best].set {
+		if c.dirty[best] {
+			g.spill(x86.Reg(best))
+		}
+		delete(c.at, c.in[best])
+		c.in[best].set = false
 	}
-	return 8
+	c.touch(x86.Reg(best))
+	return x86.Reg(best)
 }
 
 func (g *gen) key(o operand, off int, l x86.Width) held {
@@ -115,13 +132,45 @@ func (g *gen) key(o operand, off int, l x86.Width) held {
 
 // rm is the operand's bytes from off on, in a register if one has them.
 func (g *gen) rm(o operand, off int, l x86.Width) x86.RM {
-	if r, ok := g.regs.at[g.key(o, off, l)]; ok {
-		n := g.vectorRegs()
-		if (int(r)-g.regs.next+n)%n >= g.soon() {
-			return x86.R(r)
-		}
+	if r, ok := g.held(o, off, l); ok {
+		g.regs.touch(r)
+		return x86.R(r)
 	}
 	return x86.M(g.mem(o).Plus(int32(off)))
+}
+
+// held is a register that has these bytes: as many, as the low part of more, or fewer if the value ends there. The upper
+// half of another register is taken out of it. Memory would be slow: what was just written there in other pieces than it is
+// read in has to reach the cache first.
+func (g *gen) held(o operand, off int, l x86.Width) (x86.Reg, bool) {
+	k := g.key(o, off, l)
+	if r, ok := g.regs.at[k]; ok {
+		return r, true
+	}
+	for k.l = l + 1; k.l <= g.widest(); k.l++ {
+		if r, ok := g.regs.at[k]; ok {
+			return r, true
+		}
+	}
+	for k.l = l; k.l > 0 && g.size(o.t)-off <= (k.l-1).Bytes(); {
+		k.l--
+		if r, ok := g.regs.at[k]; ok {
+			return r, true
+		}
+	}
+	if l >= g.widest() {
+		return 0, false
+	}
+	k.l, k.off = l+1, k.off-int32(l.Bytes())
+	from, ok := g.regs.at[k]
+	if !ok {
+		return 0, false
+	}
+	g.regs.touch(from)
+	r := g.fresh()
+	g.VI([...]x86.Op{x86.VEXTRACTI128, x86.VEXTRACTI256}[l], l+1, from, 0, x86.R(r), 1)
+	g.remember(r, g.key(o, off, l))
+	return r, true
 }
 
 // reg is the operand's bytes in a register.
@@ -153,7 +202,7 @@ func (g *gen) remember(r x86.Reg, k held) {
 // put writes a register to the result's bytes from off on; n bytes count, of a slot that has room for all of it.
 func (g *gen) put(v int32, off int, l x86.Width, r x86.Reg, n int) {
 	g.remember(r, g.key(operand{val: v}, off, l))
-	if n >= 16 || g.size(g.f.types[v]) > 8 {
+	if size := g.size(g.f.types[v]); size > 8 || n == size && (n == 4 || n == 8) {
 		g.regs.dirty[r] = true
 		return
 	}
@@ -187,28 +236,6 @@ func (g *gen) pieces(n int, f func(off int, l x86.Width, n int)) {
 	}
 }
 
-// load is a scalar in a general register, zeros above it.
-func (g *gen) load(r x86.Reg, o operand) {
-	if v, ok := g.constantOf(o); ok {
-		g.MovImm(r, v)
-		return
-	}
-	n := g.size(o.t)
-	if n > 8 {
-		fail("a number of %d bytes", n)
-	}
-	g.Load(n, r, g.mem(o))
-}
-
-// store writes a general register to the result's slot.
-func (g *gen) store(v int32, r x86.Reg) {
-	n := g.size(g.f.types[v])
-	if n > 8 {
-		fail("a number of %d bytes", n)
-	}
-	g.Store(n, g.slot(v), r)
-}
-
 // move copies n bytes between memory. Slots have room for whole registers from 16 bytes on.
 func (g *gen) move(to, from x86.Mem, n int) {
 	if n <= 8 {
@@ -231,7 +258,12 @@ func (g *gen) moveFrom(to x86.Mem, o operand, n int) {
 			g.StoreImm(container(n*8), to, int32(v))
 			return
 		}
-		g.move(to, g.mem(o), n)
+		if isWord(n) {
+			g.load(x86.RAX, retyped(o, bitsOf(o.t)))
+			g.Store(n, to, x86.RAX)
+		} else {
+			g.move(to, g.mem(o), n)
+		}
 		return
 	}
 	g.pieces(n, func(off int, l x86.Width, _ int) {

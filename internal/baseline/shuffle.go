@@ -17,7 +17,7 @@ func extract(g *gen, in *inst) {
 			g.load(x86.RCX, i)
 			g.BitTestReg(8, x86.RAX, x86.RCX)
 		}
-		g.Setcc(x86.B, x86.M(g.slot(in.res)))
+		g.condition(in.res, x86.B)
 		return
 	}
 	g.load(x86.RCX, i)

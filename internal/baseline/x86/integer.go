@@ -115,6 +115,18 @@ func (a *Asm) SignExtend(size int, r Reg, src RM) {
 	}
 }
 
+// ZeroExtend is r = the low bytes of src with zeros above.
+func (a *Asm) ZeroExtend(size int, r Reg, src RM) {
+	switch size {
+	case 1: // with REX.W, for sil and its like
+		a.legacy(8, nil, []byte{0x0f, 0xb6}, r, src, 0)
+	case 2:
+		a.legacy(4, nil, []byte{0x0f, 0xb7}, r, src, 0)
+	default:
+		a.legacy(size, nil, []byte{0x8b}, r, src, 0)
+	}
+}
+
 // Store is memory = the low bytes of r.
 func (a *Asm) Store(size int, m Mem, r Reg) {
 	a.legacy(size, nil, []byte{sized(0x89, size)}, r, M(m), 0)

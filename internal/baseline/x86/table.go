@@ -120,7 +120,7 @@ var (
 	VPACKUSDW, VPACKUSWB         = both(p66, m38, 0x2b), both(p66, m0F, 0x67)
 	VPACKSSDW, VPACKSSWB         = both(p66, m0F, 0x6b), both(p66, m0F, 0x63)
 	VSHUFPS                      = both(np, m0F, 0xc6)
-	VINSERTI128, VEXTRACTI128    = vex(p66, m3A, 0x38, 0), vex(p66, m3A, 0x39, 0)
+	VINSERTI128, VEXTRACTI128    = vex(p66, m3A, 0x38, 0), both(p66, m3A, 0x39)
 	VINSERTI256, VEXTRACTI256    = only(p66, m3A, 0x3a, 1).of(half), only(p66, m3A, 0x3b, 1).of(half)
 	VPUNPCKLDQ, VPUNPCKHDQ       = both(p66, m0F, 0x62), both(p66, m0F, 0x6a)
 	VPBROADCAST128               = vex(p66, m38, 0x5a, 0)
