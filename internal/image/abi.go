@@ -33,7 +33,7 @@
 //	struct kz_worker {            // one per worker thread; offsets are the WorkerXxx constants
 //	    uint8_t *shared;          //  0  the block's shared memory, 128-byte aligned, static variables first
 //	    uint8_t *frame;           //  8  Meta.FrameWarp bytes per warp + Meta.FrameBlock bytes, 64-byte aligned
-//	    uint8_t *local;           // 16  Meta.LocalThread bytes per thread, thread t at local + t*LocalThread
+//	    uint8_t *local;           // 16  Meta.LocalThread bytes per thread, thread t at local + t*LocalThread unless the kernel divides a warp's otherwise
 //	    uint64_t block;           // 24  linear number of the block running, kept by the image for fault reports
 //	    uint32_t warp;            // 32  warp running, likewise
 //	    uint32_t id;              // 36  worker number: %smid

@@ -17,13 +17,13 @@ func (e *emitter) pointer(sp ir.Space, a ll.Val) ll.Val {
 		return e.GEP("i8", e.ctx.params, a)
 	case ir.Local:
 		b := e.IntToPtr(e.base(ir.Local, 1), "ptr")
-		return e.GEP("i8", b, a)
+		return e.GEP("i8", b, e.inWarp(a))
 	}
 	return e.IntToPtr(a, "ptr")
 }
 
 // pattern is how the address of an access differs over the lanes: the address's own shape, and for local memory the
-// distance between the threads' stacks.
+// distance between the threads' elements or stacks.
 func (e *emitter) pattern(in *ir.Inst) (s ir.Shape, known bool) {
 	a := in.Args[0]
 	s = a.Shape
@@ -34,7 +34,7 @@ func (e *emitter) pattern(in *ir.Inst) (s ir.Shape, known bool) {
 		if s.Kind < ir.WarpUniform {
 			return s, false
 		}
-		return ir.Shape{Kind: ir.Affine, Stride: int64(e.meta.LocalThread)}, true
+		return ir.Shape{Kind: ir.Affine, Stride: e.localStride()}, true
 	}
 	return s, (s.Kind >= ir.Affine || s.Guess) && (in.Space != ir.Shared || e.closeBy(s))
 }
@@ -120,7 +120,7 @@ func (e *emitter) pointers(in *ir.Inst) ll.Val {
 	case ir.ParamSpace:
 		return e.GEP("i8", e.ctx.params, v)
 	case ir.Local:
-		v = e.Add(v, e.base(ir.Local, e.w))
+		v = e.Add(e.inWarp(v), e.base(ir.Local, e.w))
 	}
 	return e.IntToPtr(v, pt.Elem())
 }

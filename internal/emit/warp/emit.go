@@ -106,8 +106,9 @@ type emitter struct {
 	checked map[alignment][]*ir.Inst // accesses whose alignment was tested
 	dom     *ir.DomTree
 
-	points map[*ir.Inst]int // numbers of resume points; nil until asked for
-	starts []*ir.Inst       // what a warp's turn begins with: special registers and masks; nil until asked for
+	points      map[*ir.Inst]int // numbers of resume points; nil until asked for
+	starts      []*ir.Inst       // what a warp's turn begins with: special registers and masks; nil until asked for
+	interleaved int              // bytes of an element of local memory that all lanes have side by side (interleave.go); 0: each thread has its own piece
 }
 
 type phiPair struct{ scalar, vec *ll.Phi }
@@ -134,7 +135,7 @@ func targetOf(cfg Config) target {
 func newEmitter(m *ir.Module, cfg Config) *emitter {
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
 		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
-	e.cpu = targetOf(cfg)
+	e.cpu, e.interleaved = targetOf(cfg), interleaving(m, cfg.Block)
 	e.Flush = allFlushed(e.f)
 	e.Target = float.Target{Fail: e.unsupported, Fence: e.fence, Directed: e.directed, ToF32: e.directedF64ToF32, ToF16: e.directedToHalf, Half: e.cpu.fp16, Clamp: !e.cpu.arm64}
 	if !e.cpu.fp16 && !e.cpu.arm64 {

@@ -111,14 +111,19 @@ func (e *emitter) gatherSmall(a *access) ll.Val {
 		low = e.Shl(e.And(rest, rest.Int(3)), rest.Int(3))
 	}
 	if words.IsZero() {
-		at := e.PtrToInt(e.pointers(a.in))
-		ptrs := e.IntToPtr(e.And(at, at.Int(-4)), "ptr")
-		words = e.gatherOne("i32", 4, ptrs, a.mask)
-		low = e.Trunc(e.And(at, at.Int(3)), "i32")
-		low = e.Shl(low, low.Int(3))
+		return e.gatherInWords(memType(a.types[0]), e.pointers(a.in), a.mask)
 	}
 	x := e.Trunc(e.LShr(words, low), bits)
 	return e.Recast(x, memType(a.types[0]))
+}
+
+// gatherInWords gathers bytes or halves out of the words that they lie in.
+func (e *emitter) gatherInWords(t ll.Type, ptrs, mask ll.Val) ll.Val {
+	at := e.PtrToInt(ptrs)
+	words := e.gatherOne("i32", 4, e.IntToPtr(e.And(at, at.Int(-4)), "ptr"), mask)
+	low := e.Trunc(e.And(at, at.Int(3)), "i32")
+	low = e.Shl(low, low.Int(3))
+	return e.Recast(e.Trunc(e.LShr(words, low), ll.IntType(t.ElemBits())), t)
 }
 
 func (e *emitter) movePtrs(p ll.Val, off int) ll.Val {

@@ -93,6 +93,8 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	var out []ll.Val
 	var plan *knownPlan
 	switch {
+	case a.in.Space == ir.Local && e.interleaved != 0:
+		out = e.loadInterleaved(a)
 	case a.uniform():
 		out = e.loadUniform(a)
 	case a.whole():
@@ -371,6 +373,8 @@ func emitStore(e *emitter, in *ir.Inst) {
 	e.aligned(in, a.size, a.mask, a.all)
 	e.bounded(in, a.size, a.mask, a.all)
 	switch {
+	case a.in.Space == ir.Local && e.interleaved != 0:
+		e.storeInterleaved(a, vals)
 	case a.uniform():
 		e.storeUniform(a, vals)
 	case a.whole():

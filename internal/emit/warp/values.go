@@ -113,7 +113,7 @@ func (e *emitter) base(sp ir.Space, n int) ll.Val {
 			return b
 		}
 		v := e.splat(b)
-		return e.Add(v, e.offsets(ir.Shape{Stride: int64(e.meta.LocalThread)}, "i64"))
+		return e.Add(v, e.offsets(ir.Shape{Stride: e.localStride()}, "i64"))
 	}
 	return ll.Splat(n, ll.Int("i64", 0))
 }
