@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
@@ -205,12 +207,13 @@ func readsOnly(in *ir.Inst) bool {
 }
 
 // siblingsWrite reports that lanes which do not enter the loop may write before they meet the others again: then the loop
-// may wait for lanes of its own warp.
+// may wait for lanes of its own warp. At a branch that a block takes as one (its first tile has nobody to wait for) there
+// are no such lanes.
 func siblingsWrite(f *ir.Func, l *ir.Loop) bool {
 	pdom := ir.PostDominators(f)
 	for _, b := range f.Blocks {
 		t := b.Term()
-		if l.Contains(b) || t.Op != ir.CondBr {
+		if l.Contains(b) || t.Op != ir.CondBr || sameInBlock(t.Args[0], 0) {
 			continue
 		}
 		join := pdom.Idom(b)
@@ -229,6 +232,25 @@ func siblingsWrite(f *ir.Func, l *ir.Loop) bool {
 		}
 	}
 	return false
+}
+
+// sameInBlock reports a value that all threads of a block have: it is made of constants, parameters and the block's index.
+func sameInBlock(v *ir.Value, depth int) bool {
+	d := v.Def
+	switch {
+	case v.Const:
+		return true
+	case d == nil || depth > 6:
+		return false
+	case d.Op == ir.Param:
+		return true
+	case d.Op == ir.SReg:
+		return d.Sreg >= ir.CtaidX && d.Sreg <= ir.CtaidZ
+	}
+	if d.Op == ir.Phi || d.Op.Row().Effects != 0 || len(d.Args) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(d.Args, func(a *ir.Value) bool { return !sameInBlock(a, depth+1) })
 }
 
 func writes(blocks map[*ir.Block]bool) bool {
