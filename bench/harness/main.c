@@ -13,7 +13,7 @@
 static const char core[] = "core", programs[] = "programs";
 static const struct table { const char *group; const struct row *rows; } tables[] = {
     {core, stream_rows}, {core, gemm_rows}, {core, compute_rows}, {core, atomic_rows}, {core, sort_rows}, {core, nn_rows}, {core, mma_rows},
-    {programs, convert_rows}, {programs, local_rows}, {programs, torch_rows},
+    {programs, convert_rows}, {programs, local_rows}, {programs, torch_rows}, {programs, primitives_rows},
 };
 
 static struct {
@@ -33,6 +33,13 @@ static int failures;
 double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Processor time of all threads: what a run costs whoever else uses the machine. */
+static double spent_cpu(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -103,7 +110,7 @@ struct session {
     void *native[MAX_BUFS];  /* the native variants' buffers */
     void *want[MAX_BUFS];    /* results of the first native variant */
     void *scratch;
-    double error[VARIANTS], seconds[VARIANTS], best[VARIANTS], spread[VARIANTS];
+    double error[VARIANTS], seconds[VARIANTS], best[VARIANTS], cpu[VARIANTS], spread[VARIANTS];
     int ok[VARIANTS];
 };
 
@@ -196,7 +203,7 @@ enum { PATIENCE = 12 };
 
 static void measure(struct session *s) {
     int times[VARIANTS], taken[VARIANTS] = {0};
-    double samples[VARIANTS][64], spent[VARIANTS] = {0};
+    double samples[VARIANTS][64], cpu[VARIANTS][64], spent[VARIANTS] = {0};
     for (int v = 0; v < VARIANTS; v++) {
         if (!present(v)) continue;
         double t = now();
@@ -213,16 +220,18 @@ static void measure(struct session *s) {
             /* Last-level caches of hundreds of megabytes still hold what the one before worked on: gcc's and clang's memory is one, so
              * that clang's samples would begin warm and nobody else's. */
             if (times[v] > 1) run_times(s, v, times[v]);
-            double t = now();
+            double t = now(), c = spent_cpu();
             run_times(s, v, times[v]);
-            t = now() - t;
+            t = now() - t, c = spent_cpu() - c;
             spent[v] += t;
+            cpu[v][taken[v]] = c / times[v];
             samples[v][taken[v]++] = t / times[v];
         }
     for (int v = 0; v < VARIANTS; v++) {
         if (!present(v)) continue;
         s->seconds[v] = median(samples[v], taken[v]);
         s->best[v] = samples[v][0];
+        s->cpu[v] = median(cpu[v], taken[v]);
         s->spread[v] = (samples[v][taken[v] - 1] - samples[v][0]) / s->seconds[v];
     }
 }
@@ -232,15 +241,16 @@ struct totals { FILE *json; double log_native, log_pocl; int n, npocl, written; 
 
 static void report(struct totals *t, const struct session *s) {
     const struct row *r = s->row;
-    double best = INFINITY, least = INFINITY;
+    double best = INFINITY, least = INFINITY, work = INFINITY;
     for (int v = GCC; v <= CLANG; v++) {
         if (present(v) && s->seconds[v] < best) best = s->seconds[v];
         if (present(v) && s->best[v] < least) least = s->best[v];
+        if (present(v) && s->cpu[v] < work) work = s->cpu[v];
     }
     double ratio = devs[KUDZU] ? best / s->seconds[KUDZU] : 0, pocl = devs[POCL] ? s->seconds[POCL] / s->seconds[KUDZU] : 0;
     printf("%-18s", r->name);
     for (int v = 0; v < VARIANTS; v++) printf(present(v) ? " %9.3f" : "         -", s->seconds[v] * 1e3);
-    printf("  %6.2f %6.2f", ratio, least / s->best[KUDZU]);
+    printf("  %6.2f %6.2f %6.2f", ratio, least / s->best[KUDZU], work / s->cpu[KUDZU]);
     if (pocl > 0) printf(" %7.2f", pocl);
     else printf("       -");
     if (r->ops > 0 && r->compute) printf("  %7.1f Gop/s", r->ops / s->seconds[KUDZU] * 1e-9);
@@ -258,8 +268,8 @@ static void report(struct totals *t, const struct session *s) {
             r->compute ? "true" : "false", r->mma ? "true" : "false");
     for (int v = 0; v < VARIANTS; v++)
         if (present(v))
-            fprintf(json, ", \"%s_ms\": %.5f, \"%s_best_ms\": %.5f, \"%s_spread\": %.3f, \"%s_error\": %.3g, \"%s_ok\": %s", variant_names[v], s->seconds[v] * 1e3,
-                    variant_names[v], s->best[v] * 1e3, variant_names[v], s->spread[v], variant_names[v], s->error[v], variant_names[v], s->ok[v] ? "true" : "false");
+            fprintf(json, ", \"%s_ms\": %.5f, \"%s_best_ms\": %.5f, \"%s_cpu_ms\": %.5f, \"%s_spread\": %.3f, \"%s_error\": %.3g, \"%s_ok\": %s", variant_names[v], s->seconds[v] * 1e3,
+                    variant_names[v], s->best[v] * 1e3, variant_names[v], s->cpu[v] * 1e3, variant_names[v], s->spread[v], variant_names[v], s->error[v], variant_names[v], s->ok[v] ? "true" : "false");
     fprintf(json, "}");
 }
 
@@ -386,7 +396,7 @@ int main(int argc, char **argv) {
     struct totals t = {0};
     if (opt.json && !(t.json = fopen(opt.json, "w"))) die("%s cannot be written", opt.json);
     printf("%d threads, medians of %d; ms; ratios above 1: Kudzu is faster\n", opt.threads, opt.reps);
-    printf("%-18s %9s %9s %9s %9s  %6s %6s %7s\n", "row", "gcc", "clang", "kudzu", "pocl", "native", "(best)", "pocl");
+    printf("%-18s %9s %9s %9s %9s  %6s %6s %6s %7s\n", "row", "gcc", "clang", "kudzu", "pocl", "native", "(best)", "(cpu)", "pocl");
     if (t.json)
         fprintf(t.json, "{\"threads\": %d, \"reps\": %d, \"device\": \"%s\", \"pocl\": \"%s\", \"rows\": [", opt.threads, opt.reps, cuda_name(),
                 devs[POCL] ? opencl_name() : "");
