@@ -3,7 +3,7 @@
 # in one process, interleaved; then launch latency, start-up and compile time. docs/bench/README.md says how to read it.
 #   scripts/bench.sh                      everything; writes docs/bench (BENCH_OUT: elsewhere)
 #   scripts/bench.sh -row NAME[,NAME] ..  only these rows (a row, a module, or prefix*); more options go to the harness:
-#                                         -no-pocl, -reps N, -threads N, -sample-ms N, -json FILE
+#                                         -no-pocl, -kudzu-only, -tier baseline, -reps N, -threads N, -sample-ms N, -json FILE
 #   scripts/bench.sh -asm NAME            what Kudzu makes of a row: PTX, IR, LLVM, assembly in .build/bench/asm
 #   scripts/bench.sh -launch              launch latency and start-up only
 #   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
@@ -140,12 +140,13 @@ versus() {
 everything() {
     pocl
     "$out/harness" -json "$out/rows.json" "$@" || failed=1
+    "$out/harness" -kudzu-only -tier baseline -reps 3 -json "$out/baseline.json" || failed=1
     launch -json "$out/launch.json"
     # The compiler process leaves our session, ptxas does not: no priority for either.
     [ "${BENCH_FIRST:-}" != 2 ] || echo 0 >/proc/self/autogroup
     if [ -n "${BENCH_APPS:-}" ]; then compile -json "$out/compile.json" -apps "$BENCH_APPS" >"$out/compile.txt"; else compile -json "$out/compile.json" >"$out/compile.txt"; fi
     grep -E '^(cold|bench|lib|no ptxas)' "$out/compile.txt"
-    go run ./internal/testkit/bench report -rows "$out/rows.json" -launch "$out/launch.json" -compile "$out/compile.json" -o "${BENCH_OUT:-docs/bench}"
+    go run ./internal/testkit/bench report -rows "$out/rows.json" -baseline "$out/baseline.json" -launch "$out/launch.json" -compile "$out/compile.json" -o "${BENCH_OUT:-docs/bench}"
     echo "index and parse of large modules (targets: index 400 MB/s, parse + check 40 MB/s a core)"
     # The collector's part of a parse only settles after some rounds.
     go test -run '^$' -bench . -benchtime 3s ./internal/ptx ./internal/ptx/check 2>&1 | grep -E '^Benchmark|FAIL'

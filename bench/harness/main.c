@@ -18,7 +18,7 @@ static const struct table { const char *group; const struct row *rows; } tables[
 
 static struct {
     const char *rows, *json, *library, *kernels, *natives, *child, *tier;
-    int reps, threads, list, pocl, compute, launch;
+    int reps, threads, list, pocl, compute, launch, alone;
     double sample; /* seconds a sample lasts at least */
 } opt = {.library = "dist/lib/libcuda.so.1", .kernels = "bench/kernels", .natives = ".build/bench", .tier = "optimised", .reps = 7, .pocl = 1, .sample = 0.005};
 
@@ -134,6 +134,8 @@ static void run_times(struct session *s, int v, int times) {
 }
 
 static int present(int v) { return v <= CLANG ? native_libs[v] != 0 : devs[v] != 0; }
+/* With -kudzu-only native code computes what is right, and nobody times it. */
+static int timed(int v) { return present(v) && (!opt.alone || v == KUDZU); }
 
 static void open_session(struct session *s, const struct row *r) {
     memset(s, 0, sizeof *s);
@@ -205,7 +207,7 @@ static void measure(struct session *s) {
     int times[VARIANTS], taken[VARIANTS] = {0};
     double samples[VARIANTS][64], cpu[VARIANTS][64], spent[VARIANTS] = {0};
     for (int v = 0; v < VARIANTS; v++) {
-        if (!present(v)) continue;
+        if (!timed(v)) continue;
         double t = now();
         run_times(s, v, 1);
         t = now() - t;
@@ -214,7 +216,7 @@ static void measure(struct session *s) {
     }
     for (int rep = 0; rep < opt.reps; rep++)
         for (int v = 0; v < VARIANTS; v++) {
-            if (!present(v) || (spent[v] > PATIENCE && taken[v])) continue;
+            if (!timed(v) || (spent[v] > PATIENCE && taken[v])) continue;
             /* The one before may still have threads that spin before they sleep. */
             usleep(300);
             /* Last-level caches of hundreds of megabytes still hold what the one before worked on: gcc's and clang's memory is one, so
@@ -228,7 +230,7 @@ static void measure(struct session *s) {
             samples[v][taken[v]++] = t / times[v];
         }
     for (int v = 0; v < VARIANTS; v++) {
-        if (!present(v)) continue;
+        if (!timed(v)) continue;
         s->seconds[v] = median(samples[v], taken[v]);
         s->best[v] = samples[v][0];
         s->cpu[v] = median(cpu[v], taken[v]);
@@ -243,14 +245,15 @@ static void report(struct totals *t, const struct session *s) {
     const struct row *r = s->row;
     double best = INFINITY, least = INFINITY, work = INFINITY;
     for (int v = GCC; v <= CLANG; v++) {
-        if (present(v) && s->seconds[v] < best) best = s->seconds[v];
-        if (present(v) && s->best[v] < least) least = s->best[v];
-        if (present(v) && s->cpu[v] < work) work = s->cpu[v];
+        if (timed(v) && s->seconds[v] < best) best = s->seconds[v];
+        if (timed(v) && s->best[v] < least) least = s->best[v];
+        if (timed(v) && s->cpu[v] < work) work = s->cpu[v];
     }
-    double ratio = devs[KUDZU] ? best / s->seconds[KUDZU] : 0, pocl = devs[POCL] ? s->seconds[POCL] / s->seconds[KUDZU] : 0;
+    double ratio = opt.alone ? 0 : best / s->seconds[KUDZU], pocl = devs[POCL] ? s->seconds[POCL] / s->seconds[KUDZU] : 0;
     printf("%-18s", r->name);
-    for (int v = 0; v < VARIANTS; v++) printf(present(v) ? " %9.3f" : "         -", s->seconds[v] * 1e3);
-    printf("  %6.2f %6.2f %6.2f", ratio, least / s->best[KUDZU], work / s->cpu[KUDZU]);
+    for (int v = 0; v < VARIANTS; v++) printf(timed(v) ? " %9.3f" : "         -", s->seconds[v] * 1e3);
+    if (opt.alone) printf("       -      -      -");
+    else printf("  %6.2f %6.2f %6.2f", ratio, least / s->best[KUDZU], work / s->cpu[KUDZU]);
     if (pocl > 0) printf(" %7.2f", pocl);
     else printf("       -");
     if (r->ops > 0 && r->compute) printf("  %7.1f Gop/s", r->ops / s->seconds[KUDZU] * 1e-9);
@@ -259,7 +262,7 @@ static void report(struct totals *t, const struct session *s) {
     for (int v = 0; v < VARIANTS; v++) ok &= !present(v) || s->ok[v];
     printf("%s\n", ok ? "" : "  WRONG RESULT");
     fflush(stdout);
-    if (devs[KUDZU] && s->ok[KUDZU]) t->log_native += log(ratio), t->n++;
+    if (!opt.alone && s->ok[KUDZU]) t->log_native += log(ratio), t->n++;
     if (pocl > 0 && s->ok[POCL] && s->ok[KUDZU]) t->log_pocl += log(pocl), t->npocl++;
     FILE *json = t->json;
     if (!json) return;
@@ -267,7 +270,7 @@ static void report(struct totals *t, const struct session *s) {
             t->written++ ? "," : "", r->name, group, r->what, r->module, r->tolerance, r->bytes, r->ops,
             r->compute ? "true" : "false", r->mma ? "true" : "false");
     for (int v = 0; v < VARIANTS; v++)
-        if (present(v))
+        if (timed(v))
             fprintf(json, ", \"%s_ms\": %.5f, \"%s_best_ms\": %.5f, \"%s_cpu_ms\": %.5f, \"%s_spread\": %.3f, \"%s_error\": %.3g, \"%s_ok\": %s", variant_names[v], s->seconds[v] * 1e3,
                     variant_names[v], s->best[v] * 1e3, variant_names[v], s->cpu[v] * 1e3, variant_names[v], s->spread[v], variant_names[v], s->error[v], variant_names[v], s->ok[v] ? "true" : "false");
     fprintf(json, "}");
@@ -325,6 +328,7 @@ static void options(int argc, char **argv) {
         if (!strcmp(a, "-list")) opt.list = 1;
         else if (!strcmp(a, "-no-pocl")) opt.pocl = 0;
         else if (!strcmp(a, "-compute")) opt.compute = 1;
+        else if (!strcmp(a, "-kudzu-only")) opt.alone = 1, opt.pocl = 0;
         else if (!strcmp(a, "-launch")) opt.launch = 1;
         else if (!v) die("unknown option, or one without its value: %s", a);
         else if (i++, !strcmp(a, "-row")) opt.rows = v;

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,42 +21,61 @@ func sample() results {
 	}
 	wrong := ok("wrong", 1, 1, 1, 1)
 	wrong.KudzuOK = false
+	added := ok("added", 3, 3, 2, 0)
+	added.Group, added.Baseline, added.BaselineOK, added.GCCCPU, added.KudzuCPU = programGroup, 8, true, 5, 4
 	return results{
-		Suite:  rowsFile{Threads: 2, Reps: 7, Rows: []row{ok("fast", 8, 4, 1, 16), ok("even", 2, 3, 2, 1), ok("slow", 0, 1, 4, 0), wrong}},
+		Suite:  rowsFile{Threads: 2, Reps: 7, Rows: []row{ok("fast", 8, 4, 1, 16), ok("even", 2, 3, 2, 1), ok("slow", 0, 1, 4, 0), wrong, added}},
 		Launch: []figure{{"quick", 1, "us", 2}, {"late", 3, "ms", 2}, {"free", 9, "MB", 0}},
 		Compile: &compileTimes{PTXAS: "ptxas 1", PTXASStart: 1, Kernels: []kernelTime{
 			{Kernel: "a", Set: "bench", Kudzu: 3, PTXAS: 2}, {Kernel: "b", Set: "bench", Kudzu: 9, PTXAS: 2}, {Kernel: "c", Set: "bench", Kudzu: 2, PTXAS: 2},
-			{Kernel: "d", Set: "bench", MMA: true, Kudzu: 8, PTXAS: 2}, {Kernel: "e", Set: "bench", Error: "no"}}},
+			{Kernel: "d", Set: "bench", MMA: true, Kudzu: 8, First: 20, PTXAS: 2}, {Kernel: "e", Set: "bench", Error: "no"}}},
 	}
 }
 
 func TestScore(t *testing.T) {
-	s := scoreOf(sample().Suite.Rows)
-	if s.rows != 3 || s.wrong != 1 || s.above07 != 2 || s.poclRows != 2 {
+	rows := sample().Suite.Rows
+	s := scoreOf(inGroup(rows, coreGroup))
+	if s.rows != 3 || s.wrong != 1 || s.poclRows != 2 || s.tierRows != 0 {
 		t.Errorf("counts: %+v", s)
 	}
 	if math.Abs(s.native-1) > 1e-9 || s.median != 1 { // 4, 1 and 1/4
 		t.Errorf("geomean %v, median %v, want 1 and 1", s.native, s.median)
 	}
-	if math.Abs(s.pocl-math.Sqrt(8)) > 1e-9 || len(s.underPoCL09) != 1 || s.underPoCL09[0] != "even" {
-		t.Errorf("PoCL: %v, under 0.9: %v", s.pocl, s.underPoCL09)
+	if want := math.Cbrt(0.5); math.Abs(s.capped-want) > 1e-9 { // 2, 1 and 1/4
+		t.Errorf("capped geomean %v, want %v", s.capped, want)
 	}
-	if len(s.under05) != 1 || s.under05[0] != "slow" {
-		t.Errorf("under 0.5: %v", s.under05)
+	if math.Abs(s.pocl-math.Sqrt(8)) > 1e-9 || !slices.Equal(s.underPoCL, []string{"even 0.50"}) {
+		t.Errorf("PoCL: %v, under 1: %v", s.pocl, s.underPoCL)
+	}
+	if !slices.Equal(s.under, []string{"slow 0.25"}) {
+		t.Errorf("under 0.7: %v", s.under)
+	}
+	if s := scoreOf(inGroup(rows, programGroup)); s.rows != 1 || s.tierRows != 1 || s.tier != 0.25 || s.median != 1.5 {
+		t.Errorf("the other group: %+v", s)
 	}
 }
 
 func TestVerdict(t *testing.T) {
 	r := sample()
 	text := r.verdict()
-	for _, want := range []string{"**missed**: 3 of 4 rows", "- met: geomean against native 1.000", "**missed**: rows under 0.5 of native: slow", "- met: quick: 1 us",
-		"**missed**: late: 3 ms", "**missed**: cold compile, bench: median 1.50", "**missed**: cold compile, bench, with mma: median 4.00"} {
+	for _, want := range []string{"**missed**: 4 of 5 rows", "- met: core, 3 rows: median 1.00", "**missed**: core: geomean 0.79 of native", "- met: programs, 1 rows: median 1.50",
+		"**missed**: core: rows under 0.7 of native: slow 0.25", "- met: baseline code: 0.25 of", "- met: quick: 1 us", "**missed**: late: 3 ms",
+		"**missed**: optimised code, cold compile, bench: median 1.50", "**missed**: optimised code, cold compile, bench, with mma: median 4.00",
+		"- met: first launch, bench, with mma: 100 % of 1 kernels"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	if strings.Contains(text, "free") {
 		t.Error("a figure without target is judged")
+	}
+}
+
+func TestBaselineMerged(t *testing.T) {
+	f := rowsFile{Rows: []row{{Name: "a", Kudzu: 1}, {Name: "b", Kudzu: 2}}}
+	f.addBaseline([]row{{Name: "b", Kudzu: 8, KudzuOK: true}, {Name: "c", Kudzu: 1}})
+	if b := &f.Rows[1]; b.baseline() != 0.25 || !b.BaselineOK || f.Rows[0].baseline() != 0 {
+		t.Errorf("%+v", f.Rows)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,6 +19,7 @@ const (
 const chartStyle = `<style>
 text { font: 12px ui-sans-serif, system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
 .title { font-size: 16px; font-weight: 600; }
+.head { font-weight: 600; }
 .soft, .tick { fill: #59636e; }
 .tick { font-size: 11px; }
 .value { font-size: 11px; font-variant-numeric: tabular-nums; }
@@ -32,67 +34,92 @@ text { font: 12px ui-sans-serif, system-ui, "Segoe UI", Helvetica, Arial, sans-s
 </style>
 `
 
-// chart draws the rows, the fastest first.
+// chart draws the rows of both groups, the fastest of each first.
 func chart(rows []row) string {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Kudzu <= 0 || r.native() <= 0 })
-	slices.SortFunc(rows, func(a, b row) int {
-		if a.ratio() > b.ratio() {
-			return -1
-		}
-		return 1
-	})
-	lo, hi := -2.0, 2.0 // powers of two
-	for i := range rows {
-		for _, v := range []float64{rows[i].ratio(), rows[i].pocl()} {
-			if v > 0 {
-				lo, hi = min(lo, math.Floor(math.Log2(v))), max(hi, math.Ceil(math.Log2(v)))
-			}
+	c := newCanvas(rows)
+	lines := len(rows)
+	for _, group := range []string{coreGroup, programGroup} {
+		if len(inGroup(rows, group)) > 0 {
+			lines++
 		}
 	}
-	lo, hi = max(lo, -5), min(hi, 7)
-	x := func(ratio float64) float64 {
-		l := min(max(math.Log2(ratio), lo), hi)
-		return chartLeft + (l-lo)/(hi-lo)*(chartWidth-chartLeft-chartRight)
-	}
-	height := chartTop + chartRow*len(rows) + 34
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="Kudzu against native code, row by row">`+"\n", chartWidth, height, chartWidth, height)
-	b.WriteString(chartStyle)
+	bottom := chartTop + chartRow*lines
+	height := bottom + 34
+	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="Kudzu against native code, row by row">`+"\n", chartWidth, height, chartWidth, height)
+	c.WriteString(chartStyle)
 	s := scoreOf(rows)
-	fmt.Fprintf(&b, `<text class="title" x="16" y="26">Speed of CUDA kernels on Kudzu against native C</text>`+"\n")
-	fmt.Fprintf(&b, `<text class="soft" x="16" y="46">time of the best native code / time of Kudzu; right of 1 is faster than native. Geomean %.2f of native`, s.native)
-	if s.poclRows > 0 {
-		fmt.Fprintf(&b, `, %.1f of PoCL`, s.pocl)
-	}
-	b.WriteString("</text>\n")
-	chartLegend(&b, s.poclRows > 0)
-	bottom := chartTop + chartRow*len(rows)
-	for l := lo; l <= hi; l++ {
+	c.WriteString(`<text class="title" x="16" y="26">Speed of CUDA kernels on Kudzu against native C</text>` + "\n")
+	c.WriteString(`<text class="soft" x="16" y="46">time of the best native code / time of Kudzu; right of 1 is faster than native` + "</text>\n")
+	chartLegend(&c.Builder, s.poclRows > 0)
+	for l := c.lo; l <= c.hi; l++ {
 		class := "grid"
 		if l == 0 {
 			class = "one"
 		}
-		px := x(math.Exp2(l))
-		fmt.Fprintf(&b, `<line class="%s" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`+"\n", class, px, chartTop-4, px, bottom+4)
-		fmt.Fprintf(&b, `<text class="tick" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n", px, bottom+20, tick(l))
+		px := c.x(math.Exp2(l))
+		fmt.Fprintf(c, `<line class="%s" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`+"\n", class, px, chartTop-4, px, bottom+4)
+		fmt.Fprintf(c, `<text class="tick" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n", px, bottom+20, tick(l))
 	}
+	y := chartTop
+	for _, group := range []string{coreGroup, programGroup} {
+		y = c.group(group, inGroup(rows, group), y)
+	}
+	c.WriteString("</svg>\n")
+	return c.String()
+}
+
+// canvas is a chart being drawn; its axis goes from 2^lo to 2^hi.
+type canvas struct {
+	strings.Builder
+	lo, hi float64
+}
+
+func newCanvas(rows []row) *canvas {
+	c := &canvas{lo: -2, hi: 2}
 	for i := range rows {
-		r := &rows[i]
-		y := chartTop + chartRow*i
-		x0, x1 := min(x(1), x(r.ratio())), max(x(1), x(r.ratio()))
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", chartLeft-10, y+14, r.Name)
-		fmt.Fprintf(&b, `<rect class="%s" x="%.1f" y="%d" width="%.1f" height="%d" rx="2"><title>%s: %.2f of native</title></rect>`+"\n", shade(r.ratio()), x0, y+4, max(x1-x0, 1.5), chartRow-7, r.Name, r.ratio())
-		at, anchor := x1+6, "start"
-		if r.ratio() < 1 {
-			at, anchor = x0-6, "end"
-		}
-		fmt.Fprintf(&b, `<text class="value" x="%.1f" y="%d" text-anchor="%s">%.2f</text>`+"\n", at, y+14, anchor, r.ratio())
-		if r.PoCL > 0 {
-			fmt.Fprintf(&b, `<circle class="pocl" cx="%.1f" cy="%.1f" r="4"><title>%s: %.2f of PoCL</title></circle>`+"\n", x(r.pocl()), float64(y)+10.5, r.Name, r.pocl())
+		for _, v := range []float64{rows[i].ratio(), rows[i].pocl()} {
+			if v > 0 {
+				c.lo, c.hi = min(c.lo, math.Floor(math.Log2(v))), max(c.hi, math.Ceil(math.Log2(v)))
+			}
 		}
 	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	c.lo, c.hi = max(c.lo, -5), min(c.hi, 7)
+	return c
+}
+
+func (c *canvas) x(ratio float64) float64 {
+	l := min(max(math.Log2(ratio), c.lo), c.hi)
+	return chartLeft + (l-c.lo)/(c.hi-c.lo)*(chartWidth-chartLeft-chartRight)
+}
+
+// group draws a heading and the rows of a group from y on, and returns where it ended.
+func (c *canvas) group(name string, rows []row, y int) int {
+	if len(rows) == 0 {
+		return y
+	}
+	s := scoreOf(rows)
+	fmt.Fprintf(c, `<text class="head" x="16" y="%d">%s: median %.2f, capped geomean %.2f</text>`+"\n", y+14, name, s.median, s.capped)
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.ratio(), a.ratio()) })
+	for i := range rows {
+		y += chartRow
+		c.bar(&rows[i], y)
+	}
+	return y + chartRow
+}
+
+func (c *canvas) bar(r *row, y int) {
+	x0, x1 := min(c.x(1), c.x(r.ratio())), max(c.x(1), c.x(r.ratio()))
+	fmt.Fprintf(c, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", chartLeft-10, y+14, r.Name)
+	fmt.Fprintf(c, `<rect class="%s" x="%.1f" y="%d" width="%.1f" height="%d" rx="2"><title>%s: %.2f of native</title></rect>`+"\n", shade(r.ratio()), x0, y+4, max(x1-x0, 1.5), chartRow-7, r.Name, r.ratio())
+	at, anchor := x1+6, "start"
+	if r.ratio() < 1 {
+		at, anchor = x0-6, "end"
+	}
+	fmt.Fprintf(c, `<text class="value" x="%.1f" y="%d" text-anchor="%s">%.2f</text>`+"\n", at, y+14, anchor, r.ratio())
+	if r.PoCL > 0 {
+		fmt.Fprintf(c, `<circle class="pocl" cx="%.1f" cy="%.1f" r="4"><title>%s: %.2f of PoCL</title></circle>`+"\n", c.x(r.pocl()), float64(y)+10.5, r.Name, r.pocl())
+	}
 }
 
 func chartLegend(b *strings.Builder, pocl bool) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -18,6 +19,8 @@ type machine struct {
 	Flags  string `json:"flags"`
 	Commit string `json:"commit"`
 	Date   string `json:"date"`
+
+	Load float64 `json:"load,omitempty"` // of 15 minutes, when the run ended; the suite itself is about one a core
 }
 
 // flags of the native code; scripts/bench.sh has the same.
@@ -32,9 +35,22 @@ func describe(file string) (machine, error) {
 	m = machine{
 		CPU: cpuModel(), Cores: runtime.NumCPU(), Kernel: firstLine("uname", "-sr"), GCC: firstLine("gcc", "--version"),
 		Clang: firstLine(firstLine("scripts/setup.sh", "clang"), "--version"), Flags: flags,
-		Commit: firstLine("git", "rev-parse", "--short=12", "HEAD"), Date: time.Now().UTC().Format("2006-01-02"),
+		Commit: firstLine("git", "rev-parse", "--short=12", "HEAD"), Date: time.Now().UTC().Format("2006-01-02"), Load: loadAverage(),
 	}
 	return m, nil
+}
+
+// loadAverage is that of the last 15 minutes; 0 where it is not known.
+func loadAverage() (load float64) {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	var short, middle float64
+	if _, err := fmt.Sscan(string(b), &short, &middle, &load); err != nil {
+		return 0
+	}
+	return load
 }
 
 func cpuModel() string {

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +14,7 @@ import (
 // row is one line of the harness's figures; times in milliseconds, medians, 0 where there is none.
 type row struct {
 	Name      string  `json:"row"`
+	Group     string  `json:"group,omitempty"`
 	What      string  `json:"what"`
 	Module    string  `json:"module"`
 	Tolerance float64 `json:"tolerance"`
@@ -26,6 +27,11 @@ type row struct {
 	Clang       float64 `json:"clang_ms"`
 	Kudzu       float64 `json:"kudzu_ms"`
 	PoCL        float64 `json:"pocl_ms,omitempty"`
+	GCCCPU      float64 `json:"gcc_cpu_ms,omitempty"` // processor time of all threads
+	ClangCPU    float64 `json:"clang_cpu_ms,omitempty"`
+	KudzuCPU    float64 `json:"kudzu_cpu_ms,omitempty"`
+	Baseline    float64 `json:"baseline_ms,omitempty"` // of baseline code, from a run of its own
+	BaselineOK  bool    `json:"baseline_ok,omitempty"`
 	GCCSpread   float64 `json:"gcc_spread"`
 	ClangSpread float64 `json:"clang_spread"`
 	KudzuSpread float64 `json:"kudzu_spread"`
@@ -35,18 +41,45 @@ type row struct {
 }
 
 // native is the better of the two compilers.
-func (r *row) native() float64 {
-	switch {
-	case r.GCC == 0:
-		return r.Clang
-	case r.Clang == 0:
-		return r.GCC
+func (r *row) native() float64 { return better(r.GCC, r.Clang) }
+
+// better is the smaller of two times; 0 is none.
+func better(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return a + b
 	}
-	return min(r.GCC, r.Clang)
+	return min(a, b)
 }
 
 func (r *row) ratio() float64 { return r.native() / r.Kudzu }
 func (r *row) pocl() float64  { return r.PoCL / r.Kudzu }
+
+// cpu is the ratio of processor times; 0 when they were not measured.
+func (r *row) cpu() float64 {
+	if r.KudzuCPU == 0 {
+		return 0
+	}
+	return better(r.GCCCPU, r.ClangCPU) / r.KudzuCPU
+}
+
+// baseline is the speed of baseline code as a part of optimised code's; 0 when it was not measured.
+func (r *row) baseline() float64 {
+	if r.Baseline == 0 {
+		return 0
+	}
+	return r.Kudzu / r.Baseline
+}
+
+// The groups of rows: what the suite began with, and what real programs' kernels do. Figures of before there were two are of the first.
+const (
+	coreGroup    = "core"
+	programGroup = "programs"
+)
+
+// inGroup are the rows of a group, in their order.
+func inGroup(rows []row, group string) []row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return cmp.Or(r.Group, coreGroup) != group })
+}
 
 // rowsFile is what one run of the harness writes.
 type rowsFile struct {
@@ -84,9 +117,10 @@ type scaling struct {
 }
 
 func runReport(args []string) error {
-	var rows, launch, comp, machineFile, out string
+	var rows, base, launch, comp, machineFile, out string
 	fs := flag.NewFlagSet("report", flag.ContinueOnError)
 	fs.StringVar(&rows, "rows", "", "figures of the harness")
+	fs.StringVar(&base, "baseline", "", "figures of the harness -tier baseline")
 	fs.StringVar(&launch, "launch", "", "figures of the harness -launch")
 	fs.StringVar(&comp, "compile", "", "figures of bench compile")
 	fs.StringVar(&machineFile, "machine", "", "a machine described by scripts/bench.sh -machine; empty: this one")
@@ -119,6 +153,13 @@ func runReport(args []string) error {
 	if len(res.Suite.Rows) == 0 {
 		return errors.New("no rows")
 	}
+	if base != "" {
+		var b rowsFile
+		if err := readJSON(base, &b); err != nil {
+			return err
+		}
+		res.Suite.addBaseline(b.Rows)
+	}
 	if launch != "" {
 		var l launchFile
 		if err := readJSON(launch, &l); err != nil {
@@ -133,6 +174,15 @@ func runReport(args []string) error {
 		}
 	}
 	return res.write(out)
+}
+
+// addBaseline takes the times of baseline code into the rows of the same names.
+func (f *rowsFile) addBaseline(rows []row) {
+	for _, b := range rows {
+		if i := slices.IndexFunc(f.Rows, func(r row) bool { return r.Name == b.Name }); i >= 0 {
+			f.Rows[i].Baseline, f.Rows[i].BaselineOK = b.Kudzu, b.KudzuOK
+		}
+	}
 }
 
 func readJSON(file string, v any) error {
@@ -176,51 +226,4 @@ func (s *scaling) write(dir string) error {
 	text := s.markdown()
 	fmt.Print(text)
 	return os.WriteFile(filepath.Join(dir, "scaling.md"), []byte(text), 0o666)
-}
-
-// score is what acceptance asks of the rows.
-type score struct {
-	rows, above07, wrong int
-	native, median       float64 // geomean and median of the ratios against native
-	pocl, leastPoCL      float64
-	poclRows             int
-	under05, underPoCL09 []string
-}
-
-func scoreOf(rows []row) score {
-	var s score
-	var logs, plogs float64
-	var ratios []float64
-	s.leastPoCL = math.Inf(1)
-	for i := range rows {
-		r := &rows[i]
-		if !r.KudzuOK || r.Kudzu <= 0 || r.native() <= 0 {
-			s.wrong++
-			continue
-		}
-		s.rows++
-		logs += math.Log(r.ratio())
-		ratios = append(ratios, r.ratio())
-		if r.ratio() >= 0.7 {
-			s.above07++
-		}
-		if r.ratio() < 0.5 {
-			s.under05 = append(s.under05, r.Name)
-		}
-		if r.PoCL > 0 && r.PoCLOK {
-			s.poclRows++
-			plogs += math.Log(r.pocl())
-			s.leastPoCL = min(s.leastPoCL, r.pocl())
-			if r.pocl() < 0.9 {
-				s.underPoCL09 = append(s.underPoCL09, r.Name)
-			}
-		}
-	}
-	if s.rows > 0 {
-		s.native, s.median = math.Exp(logs/float64(s.rows)), median(ratios)
-	}
-	if s.poclRows > 0 {
-		s.pocl = math.Exp(plogs / float64(s.poclRows))
-	}
-	return s
 }
