@@ -74,7 +74,7 @@ struct row {
 
 /* rows/\*.c: each file one null-ended table. */
 extern const struct row stream_rows[], gemm_rows[], compute_rows[], atomic_rows[], sort_rows[], nn_rows[], mma_rows[];
-extern const struct row convert_rows[], local_rows[], torch_rows[], primitives_rows[];
+extern const struct row convert_rows[], local_rows[], torch_rows[], primitives_rows[], cipher_rows[], linalg_rows[];
 
 /* fill.c */
 uint32_t rng(void);
