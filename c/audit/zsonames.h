@@ -13,4 +13,5 @@ static const struct {
 	{"libcudart.so", "12", "libcudart.so.12"},
 	{"libcudart.so", "13", "libcudart.so.13"},
 	{"libnvidia-ml.so", "", "libnvidia-ml.so.1"},
+	{"libnvvm.so", "", "libnvvm.so.4"},
 };

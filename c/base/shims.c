@@ -56,3 +56,5 @@ size_t kzb12_cublasLtGetCudartVersion(void) { return VERSION_12 / 10; }
 size_t kzb13_cublasLtGetCudartVersion(void) { return VERSION_13 / 10; }
 
 const char *kzb_nvmlErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvml), "Unknown Error"); }
+
+const char *kzb_nvvmGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvvm), "NVVM_ERROR not found"); }

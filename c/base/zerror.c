@@ -305,6 +305,19 @@ static const struct row nvml[] = {
 	{999, "NVML_ERROR_UNKNOWN", "Unknown Error"},
 };
 
+static const struct row nvvm[] = {
+	{0, "NVVM_SUCCESS", "NVVM_SUCCESS"},
+	{1, "NVVM_ERROR_OUT_OF_MEMORY", "NVVM_ERROR_OUT_OF_MEMORY"},
+	{2, "NVVM_ERROR_PROGRAM_CREATION_FAILURE", "NVVM_ERROR_PROGRAM_CREATION_FAILURE"},
+	{3, "NVVM_ERROR_IR_VERSION_MISMATCH", "NVVM_ERROR_IR_VERSION_MISMATCH"},
+	{4, "NVVM_ERROR_INVALID_INPUT", "NVVM_ERROR_INVALID_INPUT"},
+	{5, "NVVM_ERROR_INVALID_PROGRAM", "NVVM_ERROR_INVALID_PROGRAM"},
+	{6, "NVVM_ERROR_INVALID_IR", "NVVM_ERROR_INVALID_IR"},
+	{7, "NVVM_ERROR_INVALID_OPTION", "NVVM_ERROR_INVALID_OPTION"},
+	{8, "NVVM_ERROR_NO_MODULE_IN_PROGRAM", "NVVM_ERROR_NO_MODULE_IN_PROGRAM"},
+	{9, "NVVM_ERROR_COMPILATION", "NVVM_ERROR_COMPILATION"},
+};
+
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static const struct {
@@ -315,6 +328,7 @@ static const struct {
 	[KZ_ERRORS_cuda] = {cuda, COUNT(cuda)},
 	[KZ_ERRORS_cudart] = {cudart, COUNT(cudart)},
 	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},
+	[KZ_ERRORS_nvvm] = {nvvm, COUNT(nvvm)},
 };
 
 static const struct row *find(int code, int of) {

@@ -145,6 +145,25 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API nvvm
+#define KZ_ROWS "zrows_nvvm.h"
+#include "names.inc"
+
+#define KZ_KEY nvvm
+#define KZ_MAJOR 0
+#define KZ_IN KZ_ALL
+#define KZ_CHILD_CODE 9
+#define KZ_EXIT_CODE 9
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#undef KZ_API
+#undef KZ_ROWS
+
 struct kz_library kz_libraries[KZ_LIBRARIES] = {
 	[KZ_LIB_cublas12] = {"libcublas.so.12", kz_table_cublas12, kz_kind_cublas12, kz_offset_cublas, (const char *)&kz_text_cublas, kz_count_cublas12, KZ_SLOTS_cublas, KZ_API_cublas, 15, 0, kz_child_cublas12, kz_exit_cublas12, kz_lazy_cublas12, kz_none_cublas12, 0},
 	[KZ_LIB_cublas13] = {"libcublas.so.13", kz_table_cublas13, kz_kind_cublas13, kz_offset_cublas, (const char *)&kz_text_cublas, kz_count_cublas13, KZ_SLOTS_cublas, KZ_API_cublas, 15, 0, kz_child_cublas13, kz_exit_cublas13, kz_lazy_cublas13, kz_none_cublas13, 0},
@@ -155,4 +174,5 @@ struct kz_library kz_libraries[KZ_LIBRARIES] = {
 	[KZ_LIB_cudart12] = {"libcudart.so.12", kz_table_cudart12, kz_kind_cudart12, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart12, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart12, kz_exit_cudart12, kz_lazy_cudart12, kz_none_cudart12, 0},
 	[KZ_LIB_cudart13] = {"libcudart.so.13", kz_table_cudart13, kz_kind_cudart13, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart13, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart13, kz_exit_cudart13, kz_lazy_cudart13, kz_none_cudart13, 0},
 	[KZ_LIB_nvml] = {"libnvidia-ml.so.1", kz_table_nvml, kz_kind_nvml, kz_offset_nvml, (const char *)&kz_text_nvml, kz_count_nvml, KZ_SLOTS_nvml, KZ_API_nvml, 3, 0, kz_child_nvml, kz_exit_nvml, kz_lazy_nvml, kz_none_nvml, 0},
+	[KZ_LIB_nvvm] = {"libnvvm.so.4", kz_table_nvvm, kz_kind_nvvm, kz_offset_nvvm, (const char *)&kz_text_nvvm, kz_count_nvvm, KZ_SLOTS_nvvm, KZ_API_nvvm, 9, 0, kz_child_nvvm, kz_exit_nvvm, kz_lazy_nvvm, kz_none_nvvm, 0},
 };

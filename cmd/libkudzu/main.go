@@ -34,8 +34,9 @@ func start() error {
 	debug.SetGCPercent(100)
 	debug.SetMemoryLimit(math.MaxInt64)
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
-	driver.Start(devices.All(devices.Config{}), abi.CallOut, abi.CallBack, abi.CallQuiet)
-	libraries.Start()
+	client := devices.Client(devices.Config{}) // one compiler process serves devices and libraries
+	driver.Start(devices.All(devices.Config{Shared: client}), abi.CallOut, abi.CallBack, abi.CallQuiet)
+	libraries.Start(client)
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }

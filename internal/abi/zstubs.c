@@ -7,6 +7,7 @@ extern void *const kz_stubs_cublaslt[];
 extern void *const kz_stubs_cuda[];
 extern void *const kz_stubs_cudart[];
 extern void *const kz_stubs_nvml[];
+extern void *const kz_stubs_nvvm[];
 
 void *const *const kz_stubs[KZ_APIS] = {
 	[KZ_API_cublas] = kz_stubs_cublas,
@@ -14,4 +15,5 @@ void *const *const kz_stubs[KZ_APIS] = {
 	[KZ_API_cuda] = kz_stubs_cuda,
 	[KZ_API_cudart] = kz_stubs_cudart,
 	[KZ_API_nvml] = kz_stubs_nvml,
+	[KZ_API_nvvm] = kz_stubs_nvvm,
 };

@@ -11,4 +11,5 @@ var Handlers = [...][]abi.Handler{
 	cudaHandlers[:],
 	cudartHandlers[:],
 	nvmlHandlers[:],
+	nvvmHandlers[:],
 }

@@ -14,6 +14,7 @@ import (
 	"kudzu/internal/cache"
 	"kudzu/internal/image"
 	"kudzu/internal/lockrank"
+	"kudzu/internal/nvvmir"
 )
 
 // Request is one kernel to compile.
@@ -32,6 +33,21 @@ type Request struct {
 	Store *Store // where a background request's answer belongs if the client is gone by then; the client sets it
 
 	FactsOnly bool // the answer is no image but what EncodeFacts writes; Client.Facts sets it
+
+	NVVM *NVVM // the text is NVVM IR, and the answer PTX; Client.PTX sets it
+}
+
+// NVVM is a program in NVVM IR.
+type NVVM struct {
+	Units   []NVVMUnit // in the order in which they are linked; their texts are Request.PTX, one behind the other
+	Options nvvmir.Options
+}
+
+// NVVMUnit is a module of it.
+type NVVMUnit struct {
+	Name  string
+	Bytes int
+	Lazy  bool // a library, of which only what is needed is linked
 }
 
 // needsLLVM reports a request that only libLLVM can answer.
@@ -213,6 +229,16 @@ func (c *Client) Compile(req *Request) (*Result, error) { return c.compile(req, 
 // check refuses is neither used nor kept.
 func (c *Client) Object(req *Request, check func(code []byte) error) (*Result, error) {
 	return c.compile(req, func(r *Result) error { return check(r.Image) })
+}
+
+// PTX gives the PTX of a program in NVVM IR. Mistakes in it are *IRError.
+func (c *Client) PTX(p *NVVM, texts string) (string, error) {
+	req := &Request{PTX: texts, NVVM: p, Kernel: "NVVM IR", Target: Target{Triple: "nvptx64-nvidia-cuda", CPU: "sm_" + p.Options.Arch}}
+	r, err := c.compile(req, func(*Result) error { return nil })
+	if err != nil {
+		return "", err
+	}
+	return string(r.Image), nil
 }
 
 func (c *Client) compile(req *Request, accept func(*Result) error) (*Result, error) {

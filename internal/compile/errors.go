@@ -14,6 +14,15 @@ type PTXError struct {
 // Error is the whole list.
 func (e *PTXError) Error() string { return strings.Join(e.List, "\n") }
 
+// IRError is NVVM IR that is not taken, as libNVVM's log shows it.
+type IRError struct {
+	Log     string
+	Version bool // it is of another version of NVVM IR
+}
+
+// Error is the log.
+func (e *IRError) Error() string { return e.Log }
+
 // Unsupported is valid PTX that the compiler cannot do; the interpreter may.
 type Unsupported struct {
 	What string // "tcgen05.mma"
@@ -64,6 +73,7 @@ func (e *Failed) Error() string { return fmt.Sprintf("compiler, %s: %s", e.Stage
 // wireError carries one of the above through a pipe: exactly one field is set.
 type wireError struct {
 	PTX         *PTXError
+	IR          *IRError
 	Unsupported *Unsupported
 	Crash       *Crash
 	NoCompiler  *NoCompiler
@@ -77,7 +87,7 @@ func toWire(err error) *wireError {
 	}
 	var w wireError
 	switch {
-	case errors.As(err, &w.PTX), errors.As(err, &w.Unsupported), errors.As(err, &w.Crash), errors.As(err, &w.NoCompiler), errors.As(err, &w.Failed):
+	case errors.As(err, &w.PTX), errors.As(err, &w.IR), errors.As(err, &w.Unsupported), errors.As(err, &w.Crash), errors.As(err, &w.NoCompiler), errors.As(err, &w.Failed):
 	default:
 		w.Failed = &Failed{Stage: "compile", Text: err.Error()}
 	}
@@ -91,6 +101,8 @@ func (w *wireError) unwrap() error {
 		return nil
 	case w.PTX != nil:
 		return w.PTX
+	case w.IR != nil:
+		return w.IR
 	case w.Unsupported != nil:
 		return w.Unsupported
 	case w.Crash != nil:

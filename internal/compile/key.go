@@ -74,6 +74,9 @@ func keyOf(req *Request, version string) cache.Key {
 	if req.FactsOnly {
 		field("facts")
 	}
+	if req.NVVM != nil {
+		field(fmt.Sprintf("NVVM %+v", *req.NVVM))
+	}
 	var k cache.Key
 	h.Sum(k[:0])
 	return k

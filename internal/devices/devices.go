@@ -24,17 +24,16 @@ import (
 
 // Config changes what the list is made of. The zero value is what a program gets.
 type Config struct {
-	Compiler []string       // command that starts the compiler process; nil: the kudzu program of this installation
-	Cache    *cache.Cache   // nil: the user's
-	Target   compile.Target // what to compile for; the zero value is this machine
-	Strict   bool           // a kernel that cannot be compiled fails instead of being interpreted, and is optimised at once
-
-	client *compile.Client // one for all backends of a list: one compiler process serves them
+	Compiler []string        // command that starts the compiler process; nil: the kudzu program of this installation
+	Cache    *cache.Cache    // nil: the user's
+	Target   compile.Target  // what to compile for; the zero value is this machine
+	Strict   bool            // a kernel that cannot be compiled fails instead of being interpreted, and is optimised at once
+	Shared   *compile.Client // whom all backends of a list ask; nil: one of their own
 }
 
 // All gives the backends in order of preference. Nothing is opened.
 func All(cfg Config) []backend.Backend {
-	cfg.client = Client(cfg)
+	cfg.Shared = Client(cfg)
 	return []backend.Backend{compared(CPU(cfg), config.Get), interp.New(interp.Config{}), CUDA(cfg, config.Get(config.CUDAVia) == "simt"), HIP(cfg)}
 }
 
@@ -87,8 +86,8 @@ func oneTier(name string) string {
 
 // Client asks for compiled kernels: from the cache, else from the compiler process.
 func Client(cfg Config) *compile.Client {
-	if cfg.client != nil {
-		return cfg.client
+	if cfg.Shared != nil {
+		return cfg.Shared
 	}
 	if cfg.Cache == nil {
 		c := cache.FromEnv(config.Get)

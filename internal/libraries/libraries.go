@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kudzu/internal/compile"
 	"kudzu/internal/config"
 	"kudzu/internal/logx"
 	"kudzu/internal/shim/cublas"
@@ -13,18 +14,20 @@ import (
 	"kudzu/internal/shim/cublas/rocblas"
 	"kudzu/internal/shim/cublaslt"
 	"kudzu/internal/shim/cublaslt/hipblaslt"
+	"kudzu/internal/shim/nvvm"
 )
 
 // starts has a line for each library that needs something. Nothing is opened by them.
-var starts = []func(){
-	startCublas,
-	func() { cublaslt.Use(hipblaslt.New(hipblaslt.Config{})) },
+var starts = []func(*compile.Client){
+	func(*compile.Client) { startCublas() },
+	func(*compile.Client) { cublaslt.Use(hipblaslt.New(hipblaslt.Config{})) },
+	func(c *compile.Client) { nvvm.Use(c) },
 }
 
 // Start runs them, at the first call of a program, when the driver has its devices.
-func Start() {
+func Start(compiler *compile.Client) {
 	for _, start := range starts {
-		start()
+		start(compiler)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// bind fills every field with the library's function of that name.
-func (f *functions) bind(h uintptr) error {
+// bindAll fills every field of a structure with the library's function of that name.
+func bindAll(f any, h uintptr) error {
 	v := reflect.ValueOf(f).Elem()
 	for i := range v.NumField() {
 		field := v.Type().Field(i)

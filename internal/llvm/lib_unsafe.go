@@ -106,7 +106,7 @@ func Open(path string) (*Lib, error) {
 // bind finds the functions and asks for the version and the host.
 func bind(name string, h uintptr) (*Lib, error) {
 	l := &Lib{path: name, handle: h, targets: map[string]error{}}
-	if err := l.fn.bind(h); err != nil {
+	if err := bindAll(&l.fn, h); err != nil {
 		return nil, err
 	}
 	l.fn.GetVersion(&l.major, &l.minor, &l.patch)

@@ -7,6 +7,7 @@ import (
 	"debug/elf"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,7 +30,10 @@ var notExported = map[string]string{
 	"nvmlClocksEventReasonAll": "a macro",
 }
 
-// names reads the table: "# SONAME RELEASE", then its names.
+// smallFiles are tables of libraries with few names, in the same form but not packed.
+const smallFiles = "testdata/names_*.txt"
+
+// names reads the tables: "# SONAME RELEASE", then its names.
 func names(t *testing.T) map[string][]string {
 	t.Helper()
 	f, err := os.Open(namesFile)
@@ -41,8 +45,20 @@ func names(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tables := []io.Reader{z}
+	small, err := filepath.Glob(smallFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range small {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, bytes.NewReader(text))
+	}
 	all, of := map[string][]string{}, ""
-	for s := bufio.NewScanner(z); s.Scan(); {
+	for s := bufio.NewScanner(io.MultiReader(tables...)); s.Scan(); {
 		if head, ok := strings.CutPrefix(s.Text(), "# "); ok {
 			of = head
 		} else {

@@ -56,6 +56,9 @@ func (p *Pipeline) Run(req *compile.Request) (*compile.Result, error) {
 	case p.backend.lib == nil:
 		return nil, &compile.NoCompiler{Why: "libLLVM is not loaded"}
 	}
+	if req.NVVM != nil {
+		return p.fromNVVM(req, t)
+	}
 	if req.Target.GPU() {
 		return p.forGPU(req, t)
 	}

@@ -1,0 +1,157 @@
+package worker
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"kudzu/internal/compile"
+	"kudzu/internal/nvvmir"
+	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/check"
+)
+
+const nvvmHead = `target triple = "nvptx64-unknown-cuda"
+target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+`
+
+const nvvmVersion = `
+!nvvmir.version = !{!1}
+!1 = !{i32 2, i32 0}
+`
+
+// nvvmKernel is a kernel in the dialect of LLVM 7.
+const nvvmKernel = nvvmHead + `
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare float @llvm.sqrt.f32(float)
+declare float @llvm.nvvm.atomic.load.add.f32.p0f32(float* nocapture, float)
+declare void @llvm.memcpy.p0i8.p0i8.i64(i8* nocapture, i8* nocapture readonly, i64, i1)
+declare float @scaled(float)
+%pair = type { float, i32* }
+define void @k(float* %p, %pair* byval align 8 %x, float addrspace(3)* %s) {
+entry:
+  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %q = getelementptr inbounds float, float* %p, i32 %i
+  %f = getelementptr inbounds %pair, %pair* %x, i32 0, i32 0
+  %a = load float, float* %f, align 4
+  %v = load float, float* %q, align 4
+  %m = fmul float %v, %a
+  %n = fadd float %m, %v
+  %d = fdiv float %n, %a
+  %r = call float @llvm.sqrt.f32(float %d)
+  %t = call float @scaled(float %r)
+  store float %t, float* %q, align 4
+  %o = call float @llvm.nvvm.atomic.load.add.f32.p0f32(float* %q, float %a)
+  %b = bitcast float* %p to i8*
+  %c = bitcast float* %q to i8*
+  call void @llvm.memcpy.p0i8.p0i8.i64(i8* align 4 %b, i8* align 4 %c, i64 4, i1 false)
+  %g = bitcast float addrspace(3)* %s to i32 addrspace(3)*
+  %h = cmpxchg volatile i32 addrspace(3)* %g, i32 0, i32 1 monotonic monotonic
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{void (float*, %pair*, float addrspace(3)*)* @k, !"kernel", i32 1}
+` + nvvmVersion
+
+const nvvmLibrary = nvvmHead + `
+declare i32 @__nvvm_reflect(i8*)
+@name = private constant [11 x i8] c"__CUDA_FTZ\00"
+define float @scaled(float %x) alwaysinline {
+  %ftz = call i32 @__nvvm_reflect(i8* getelementptr inbounds ([11 x i8], [11 x i8]* @name, i32 0, i32 0))
+  %is = icmp ne i32 %ftz, 0
+  %by = select i1 %is, float 5.0, float 3.0
+  %y = fmul float %x, %by
+  ret float %y
+}
+define float @unused(float %x) {
+  ret float %x
+}
+` + nvvmVersion
+
+// compileNVVM compiles modules; the last one is a library if there are two.
+func compileNVVM(t *testing.T, options []string, texts ...string) (string, error) {
+	t.Helper()
+	p, err := New("")
+	if err != nil {
+		t.Skip(err) // no libLLVM on this machine
+	}
+	o, err := nvvmir.Parse(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &compile.NVVM{Options: *o}
+	for i, text := range texts {
+		n.Units = append(n.Units, compile.NVVMUnit{Name: []string{"k.ll", "k2.ll"}[i], Bytes: len(text), Lazy: strings.Contains(text, "@unused")})
+	}
+	r, err := p.Run(&compile.Request{PTX: strings.Join(texts, ""), NVVM: n, Target: compile.Target{Triple: "nvptx64-nvidia-cuda", CPU: "sm_" + o.Arch}})
+	if err != nil {
+		return "", err
+	}
+	m, err := ptx.ParseModule(string(r.Image))
+	if err == nil {
+		err = check.Module(m)
+	}
+	if err != nil {
+		t.Errorf("%v: %v in\n%s", options, err, r.Image)
+	}
+	return string(r.Image), nil
+}
+
+// What the options say is in the PTX.
+func TestNVVM(t *testing.T) {
+	for _, c := range []struct {
+		options  string
+		has, not string
+	}{
+		{"-arch=compute_80", ".target sm_80|.version 8.5|.visible .entry k(|fma.rn.f32|div.rn.f32|sqrt.rn.f32|0f40400000|atom.|.param .align 8 .b8 k_param_1[16]", "unused|scaled|ftz"},
+		{"-arch=compute_90a -fma=0", ".target sm_90a|mul.rn.f32|add.rn.f32", "fma"},
+		{"-arch=compute_120f -ftz=1", ".target sm_120f|.version 8.8|fma.rn.ftz.f32|div.rn.ftz.f32|sqrt.rn.ftz.f32|0f40A00000", "0f40400000"},
+		{"-arch=compute_75 -prec-div=0 -prec-sqrt=0", ".target sm_75|div.full.f32|sqrt.approx.f32", "div.rn|sqrt.rn"},
+		{"-arch=compute_75 -prec-div=0 -prec-sqrt=0 -ftz=1", "div.full.ftz.f32|sqrt.approx.ftz.f32", "div.full.f32|sqrt.approx.f32"},
+		{"-arch=compute_110 -opt=0", ".target sm_110|.version 9.0|div.rn.f32", "fma"},
+	} {
+		text, err := compileNVVM(t, strings.Fields(c.options), nvvmKernel, nvvmLibrary)
+		if err != nil {
+			t.Errorf("%s: %v", c.options, err)
+			continue
+		}
+		for s := range strings.SplitSeq(c.has, "|") {
+			if !strings.Contains(text, s) {
+				t.Errorf("%s: no %s in\n%s", c.options, s, text)
+			}
+		}
+		for s := range strings.SplitSeq(c.not, "|") {
+			if strings.Contains(text, s) {
+				t.Errorf("%s: %s in\n%s", c.options, s, text)
+			}
+		}
+	}
+}
+
+// Mistakes are told as libNVVM 13.4 tells them.
+func TestNVVMErrors(t *testing.T) {
+	kernel := nvvmHead + "define void @k(float* %p, float %v) {\n  %s = fadd float %v, %v\n  ret void\n}\n" + nvvmVersion
+	for _, c := range []struct {
+		name  string
+		texts []string
+		log   string
+		other bool
+	}{
+		{"no IR", []string{"hello"}, "k.ll (1, 0): parse expected top-level entity", false},
+		{"value", []string{strings.Replace(kernel, "%v, %v", "%v, %zz", 1)}, "k.ll (4, 22): parse use of undefined value '%zz'", false},
+		{"result", []string{strings.Replace(kernel, "ret void", "ret i32 0", 1)}, "k.ll (5, 6): parse value doesn't match function result type 'void'", false},
+		{"twice", []string{kernel, kernel}, "k2.ll: link error: error: Linking globals named 'k': symbol multiply defined!\n\n", false},
+		{"triple", []string{nvvmVersion}, "k.ll: error: Module does not contain a triple, should be 'nvptx64-'", false},
+		{"NUL", []string{"a\x00b"}, "k.ll: error: a NUL byte in the text", false},
+		{"version", []string{strings.Replace(kernel, "i32 2, i32 0", "i32 9, i32 0", 1)}, "k.ll: error: IR version 9.0 incompatible with current version 2.0\n\n" +
+			"Consider inserting/updating nvvmir.version module metadata. For example:\n!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0, i32 3, i32 2}", true},
+		{"nothing", []string{""}, "k.ll: error: IR version 1.0 incompatible with current version 2.0\n\n" +
+			"Consider inserting/updating nvvmir.version module metadata. For example:\n!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0, i32 3, i32 2}", true},
+	} {
+		_, err := compileNVVM(t, nil, c.texts...)
+		var e *compile.IRError
+		if !errors.As(err, &e) || e.Log != c.log || e.Version != c.other {
+			t.Errorf("%s: %v, want %s", c.name, err, c.log)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package llvm
+
+// Unit is one module of a program: a text, or bitcode.
+type Unit struct {
+	Name string
+	IR   string
+	Lazy bool // a library: only what the others need of it is linked, and nobody sees its names
+}
+
+// Program is several modules that become one assembler text.
+type Program struct {
+	Units []Unit
+	Options
+	Verify bool // only read, check and link
+
+	// Check refuses a module by what it says of itself.
+	Check func(u *Unit, h *Header) error
+
+	FlushF32 bool              // subnormal single precision numbers are zeros
+	Contract bool              // products may be fused with sums
+	Replace  map[string]string // "fdiv" and "sqrt" of single precision become this inline assembly of their operands
+	Debug    bool              // debug information stays
+}
+
+// Header is what a module says of itself.
+type Header struct {
+	Triple  string
+	Version []uint64 // the operands of its version metadata, nil without one
+}
+
+// UnitError is an Error of one module.
+type UnitError struct {
+	Unit string
+	Err  *Error
+}
+
+func (e *UnitError) Error() string { return e.Unit + ": " + e.Err.Error() }
+
+// Link gives the assembler text of a program.
+func (l *Lib) Link(p *Program) ([]byte, error) { return l.link(p) }
