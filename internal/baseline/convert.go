@@ -48,7 +48,10 @@ func extend(g *gen, in *inst) {
 
 // part is the bytes of an operand from off on that become a register's worth of numbers so many times as wide.
 func (g *gen) part(o operand, off int, l x86.Width, ratio int) x86.RM {
-	if ratio == 2 && l > 0 {
+	switch {
+	case ratio == 1:
+		return g.rm(o, off, l)
+	case ratio == 2 && l > 0:
 		return g.rm(o, off, l-1)
 	}
 	return x86.M(g.mem(o).Plus(int32(off)))
@@ -254,8 +257,9 @@ func (g *gen) convert(in *inst, op x86.Op) {
 	a := in.args[0]
 	wide := max(a.t.elem(), in.t.elem())
 	g.pieces(wide*int(in.t.lanes), func(off int, l x86.Width, n int) {
+		x := g.part(a, off/wide*a.t.elem(), l, wide/a.t.elem())
 		r := g.fresh()
-		g.V(op, l, r, 0, x86.M(g.mem(a).Plus(int32(off/wide*a.t.elem()))))
+		g.V(op, l, r, 0, x)
 		if in.t.elem() == wide {
 			g.put(in.res, off, l, r, n)
 		} else {

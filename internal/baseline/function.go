@@ -299,6 +299,10 @@ func (g *gen) branch(in *inst, b int32, flags flagsOf) {
 	}
 	g.now++ // what this jump reads was read; stores leave the flags alone
 	g.flush()
+	if yes == g.labels[in.labels[0]] && g.follows(b, in.labels[0]) {
+		g.Jcc(cond^1, no)
+		return
+	}
 	g.Jcc(cond, yes)
 	if no != g.labels[in.labels[1]] || !g.follows(b, in.labels[1]) {
 		g.Jmp(no)

@@ -126,6 +126,9 @@ func (g *gen) scalarBinary(in *inst, t typ) {
 		return
 	}
 	size := container(int(t.bits))
+	if g.inPlace(in, t, size) {
+		return
+	}
 	if signed(in.op) {
 		g.loadSigned(x86.RAX, in.args[0], t)
 	} else {

@@ -14,6 +14,13 @@ func address(g *gen, in *inst) {
 		g.vectorAddress(in, size)
 		return
 	}
+	if _, ok := g.constantOf(i); !ok && i.t.bits == 64 && !p.isConst() && (size == 1 || size == 2 || size == 4 || size == 8) {
+		base, index := g.number(p), g.number(i)
+		if d, ok := g.result(in.res, 8); ok {
+			g.Lea(d, x86.Indexed(base, index, uint8(size), 0))
+			return
+		}
+	}
 	g.load(x86.RAX, p)
 	if v, ok := g.constantOf(i); ok {
 		n := int64(v) << (64 - i.t.bits) >> (64 - i.t.bits) * int64(size)

@@ -185,6 +185,19 @@ func (g *gen) reg(o operand, off int, l x86.Width) x86.Reg {
 	return r
 }
 
+// pooled is bytes of the pool in a register.
+func (g *gen) pooled(at int32, l x86.Width) x86.Reg {
+	k := held{base: -1, con: -1, off: at, l: l, set: true}
+	if r, ok := g.regs.at[k]; ok {
+		g.regs.touch(r)
+		return r
+	}
+	r := g.fresh()
+	g.V(x86.VMOVDQU, l, r, 0, x86.M(x86.Constant(at)))
+	g.remember(r, k)
+	return r
+}
+
 func (g *gen) remember(r x86.Reg, k held) {
 	c := &g.regs
 	if old, ok := c.at[k]; ok && old != r {

@@ -162,3 +162,68 @@ func (g *gen) condition(v int32, c x86.Cond) {
 	g.Setcc(c, x86.R(x86.RAX))
 	g.store(v, x86.RAX)
 }
+
+// number is an operand of 4 or 8 bytes in a register that keeps it, or in one that nothing else is in.
+func (g *gen) number(o operand) x86.Reg {
+	if c, ok := g.scalarOf(o); ok {
+		return c
+	}
+	i := g.freshScalar()
+	if p := g.fr.places[o.val]; !g.nums.off && p.base >= 0 && p.off == 0 && g.size(g.f.types[p.base]) == g.size(o.t) && !g.fr.addr.folded[o.val] {
+		g.Load(g.size(o.t), scalarRegs[i], g.mem(o))
+		g.nums.in[i] = p.base
+	} else {
+		g.load(scalarRegs[i], o)
+	}
+	return scalarRegs[i]
+}
+
+// result is the register that a number of n bytes is to be computed in; false where none may be kept.
+func (g *gen) result(v int32, n int) (x86.Reg, bool) {
+	if g.nums.off || g.size(g.f.types[v]) != n {
+		return 0, false
+	}
+	i := g.freshScalar()
+	g.nums.in[i], g.nums.dirty[i] = v, true
+	return scalarRegs[i], true
+}
+
+// inPlace computes a number of 32 or 64 bits in its register; false: not this operation.
+func (g *gen) inPlace(in *inst, t typ, size int) bool {
+	a, b := in.args[0], in.args[1]
+	op, simple := alus[in.op]
+	if !simple && in.op != "mul" || t.bits != 32 && t.bits != 64 || a.isConst() || g.nums.off || g.fr.places[a.val].base < 0 {
+		return false
+	}
+	v, known := g.constantOf(b)
+	if size == 4 {
+		v = uint64(int64(int32(v)))
+	}
+	if known && (!simple || v != uint64(int64(int32(v)))) {
+		return false
+	}
+	x := g.number(a)
+	var y x86.RM
+	if !known {
+		y = g.scalar(b)
+	}
+	d, ok := g.result(in.res, size)
+	switch {
+	case !ok:
+		return false
+	case known && in.op == "add" && size == 4:
+		g.Lea4(d, x86.At(x, int32(v)))
+	case known && in.op == "add":
+		g.Lea(d, x86.At(x, int32(v)))
+	case known:
+		g.Mov(size, d, x)
+		g.AluImm(op, size, x86.R(d), int32(v))
+	case simple:
+		g.Mov(size, d, x)
+		g.Alu(op, size, d, y)
+	default:
+		g.Mov(size, d, x)
+		g.Imul(size, d, y)
+	}
+	return true
+}

@@ -166,9 +166,10 @@ func (g *gen) shufflePiece(in *inst, off int, l x86.Width, n int) {
 	if lane, ok := splatOf(list); ok && lane < 0 {
 		return // nobody looks at these lanes
 	}
-	if m, ok := g.run(in, list); ok {
+	if o, at, ok := g.run(in, list); ok {
+		x := g.rm(o, at, l)
 		r := g.fresh()
-		g.V(x86.VMOVDQU, l, r, 0, x86.M(m))
+		g.V(x86.VMOVDQU, l, r, 0, x)
 		g.put(in.res, off, l, r, n)
 		return
 	}
@@ -185,8 +186,8 @@ func (g *gen) shufflePiece(in *inst, off int, l x86.Width, n int) {
 	}
 }
 
-// run reports lanes that are consecutive in one operand.
-func (g *gen) run(in *inst, list []int) (m x86.Mem, ok bool) {
+// run reports lanes that are consecutive in one operand, from a byte of it on.
+func (g *gen) run(in *inst, list []int) (o operand, at int, ok bool) {
 	start, found := 0, false
 	for i, x := range list {
 		if x < 0 {
@@ -196,14 +197,17 @@ func (g *gen) run(in *inst, list []int) (m x86.Mem, ok bool) {
 			start, found = x-i, true
 		}
 		if x-i != start {
-			return x86.Mem{}, false
+			return operand{}, 0, false
 		}
 	}
 	n := int(in.args[0].t.lanes)
 	if !found || start < 0 || start < n && start+len(list) > n || start+len(list) > n+int(in.args[1].t.lanes) {
-		return x86.Mem{}, false
+		return operand{}, 0, false
 	}
-	return g.lane(in, start), true
+	if start >= n {
+		return in.args[1], (start - n) * in.t.elem(), true
+	}
+	return in.args[0], start * in.t.elem(), true
 }
 
 // permute takes lanes from two registers' worth of the operands; false: they are in more.
@@ -242,25 +246,28 @@ func (g *gen) permute(in *inst, off int, l x86.Width, n int, list []int) bool {
 			binary.LittleEndian.PutUint64(index[8*i:], uint64(at))
 		}
 	}
-	idx := x86.M(x86.Constant(g.place(index)))
+	idx := g.place(index)
 	a := g.reg(in.args[from[0].arg], from[0].piece*l.Bytes(), l)
-	r := g.fresh()
-	g.V(x86.VMOVDQU, l, r, 0, idx)
 	if len(from) == 1 {
 		op := x86.VPERMD
 		if size == 8 {
 			op = x86.VPERMQ
 		}
-		g.V(op, l, r, r, x86.R(a))
+		by := g.pooled(idx, l)
+		r := g.fresh()
+		g.V(op, l, r, by, x86.R(a))
+		g.put(in.res, off, l, r, n)
 	} else {
+		r := g.fresh()
+		g.V(x86.VMOVDQU, l, r, 0, x86.M(x86.Constant(idx)))
 		b := g.rm(in.args[from[1].arg], from[1].piece*l.Bytes(), l)
 		op := x86.VPERMI2D
 		if size == 8 {
 			op = x86.VPERMI2Q
 		}
 		g.V(op, l, r, a, b)
+		g.put(in.res, off, l, r, n)
 	}
-	g.put(in.res, off, l, r, n)
 	return true
 }
 

@@ -165,6 +165,9 @@ func (a *Asm) MovImm(r Reg, v uint64) {
 // Lea is r = the address.
 func (a *Asm) Lea(r Reg, m Mem) { a.legacy(8, nil, []byte{0x8d}, r, M(m), 0) }
 
+// Lea4 is the low half of an address, with zeros above.
+func (a *Asm) Lea4(r Reg, m Mem) { a.legacy(4, nil, []byte{0x8d}, r, M(m), 0) }
+
 // Imul is r *= src, the low half.
 func (a *Asm) Imul(size int, r Reg, src RM) { a.legacy(size, nil, []byte{0x0f, 0xaf}, r, src, 0) }
 

@@ -40,6 +40,7 @@ var encodings = []struct {
 	{"mov rdx, -2", func(a *Asm) { a.MovImm(RDX, 0xfffffffffffffffe) }},
 	{"movabs r11, 0x123456789abcdef0", func(a *Asm) { a.MovImm(R11, 0x123456789abcdef0) }},
 	{"lea rax, [rbp+0x1234]", func(a *Asm) { a.Lea(RAX, At(RBP, 0x1234)) }},
+	{"lea r12d, [r13-5]", func(a *Asm) { a.Lea4(R12, At(R13, -5)) }},
 	{"imul r8, qword ptr [rax]", func(a *Asm) { a.Imul(8, R8, M(At(RAX, 0))) }},
 	{"idiv rcx", func(a *Asm) { a.Unary(IDIV, 8, R(RCX)) }},
 	{"neg eax", func(a *Asm) { a.Unary(NEG, 4, R(RAX)) }},
