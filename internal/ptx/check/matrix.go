@@ -40,12 +40,35 @@ func narrow(a isa.Mod) bool {
 // narrow6 reports the types of six and four bits.
 func narrow6(a isa.Mod) bool { return narrow(a) && a != isa.ModE4m3 && a != isa.ModE5m2 }
 
-// wgmmaRule: the input scales are 1 or -1.
+// wgmmaRule: the input scales are 1 or -1, and the selector of metadata is 0, or 1 where half of the threads have enough.
 func wgmmaRule(c *checker, in *ptx.Inst) {
-	for _, name := range []string{"scalea", "scaleb"} {
-		if n, ok := constantArg(in, name); ok && int64(n) != 1 && int64(n) != -1 {
-			c.errorf(in.Pos, "Argument '%s' of instruction '%v': unexpected value '%d', expected to be -1 or 1", name, in.Op(), int64(n))
+	types, selectors := "floating point types", uint64(1)
+	switch {
+	case narrow(in.OptMod("atype")):
+		types, selectors = "FP8 types", 0
+	case in.Has(isa.ModS32):
+		types, selectors = "integer types", 0
+	}
+	what := "wgmma.mma_async with " + types
+	if in.Op() == isa.WgmmaMmaAsyncSp {
+		what = "Sparse " + what
+	}
+	for i, o := range in.Form.Operands() {
+		n, ok := constantArg(in, o.Name)
+		switch {
+		case !ok:
+		case (o.Name == "scalea" || o.Name == "scaleb") && int64(n) != 1 && int64(n) != -1:
+			c.errorf(in.Pos, "Argument %d of instruction '%s': unexpected value '%d', expected to be -1 or 1", i, what, int64(n))
+		case o.Name == "spsel" && n > selectors:
+			c.errorf(in.Pos, "Argument %d of instruction '%s': unexpected value '%d', expected to be %s", i, what, int64(n), [2]string{"0", "0 or 1"}[selectors])
 		}
+	}
+}
+
+// wgmmaWaitRule: the number of groups that may be open.
+func wgmmaWaitRule(c *checker, in *ptx.Inst) {
+	if n, ok := constantArg(in, "n"); ok && int64(n) < 0 {
+		c.errorf(in.Pos, "Argument 0 of instruction '%v': unexpected value '%d', expected to be non-negative integer", in.Op(), int64(n))
 	}
 }
 
