@@ -12,25 +12,32 @@ import (
 // largest exponent among them (a product's being the sum of its factors' exponents, a subnormal factor's the least of its format) and
 // cut off 25 bits below it; the sum is exact, and is cut off to f32 or rounded to nearest f16. fp8 operands are f16 to it, and run as two such
 // additions without accumulator, over the first and second two bytes of every register, to which c is then added; each of
-// the three gives an f32, or an f16 if the result is one. m8n8k4 of f16, a shape of older cards, is a chain of f32 fma's without c, which is added last.
+// the three gives an f32, or an f16 if the result is one. wgmma has a unit for fp8, unrecorded: all products and c at once, cut off 13 bits
+// below the largest, as is the f32 that it gives (P. Xie and others, MMA-Sim, arXiv 2511.10909, who compared that with cards). m8n8k4 of f16, a shape of older cards, is a chain of f32 fma's without c, which is added last.
 
-// accBits is how far below the largest exponent addends are cut off.
-const accBits = 25
+// accBits is how far below the largest exponent addends are cut off, bytesBits the same of wgmma's unit for fp8.
+const (
+	accBits   = 25
+	bytesBits = 13
+)
 
 // dotFloat is element (i, j) of a×b + c.
 func (x *mma) dotFloat(p *operands3, i, j int) uint64 {
 	switch {
 	case x.m == 8 && x.k == 4:
 		return x.chain(p, i, j)
-	case x.a.bits <= 8:
+	case x.a.bits <= 8 && !x.whole:
 		return x.dotBytes(p, i, j)
 	}
-	s := &accumulator{}
+	s := &accumulator{bits: accBits}
+	if x.a.bits <= 8 {
+		s.bits = bytesBits
+	}
 	s.add(x.c.number(p.c.at(i, j)))
 	for k := range x.compressedK {
-		if k == 4 && x.n == 16 && x.k == 8 {
+		if k == 4 && x.n == 16 && x.k == 8 && !x.whole {
 			v := s.result(x.d.f)
-			s = &accumulator{}
+			s = &accumulator{bits: accBits}
 			s.add(x.d.number(v))
 		}
 		s.product(x, p, i, j, k)
@@ -43,7 +50,7 @@ func (x *mma) dotBytes(p *operands3, i, j int) uint64 {
 	f := x.d.f
 	var acc uint64
 	for half := range 2 {
-		s := &accumulator{}
+		s := &accumulator{bits: accBits}
 		s.add(x.d.number(acc))
 		for k := range x.compressedK {
 			if k/2%2 == half {
@@ -86,6 +93,7 @@ type accumulator struct {
 	exact   float64 // the sum in float64: infinities, NaNs, and the sign of zero
 	special bool
 	largest int
+	bits    int // that are kept
 }
 
 // addend is sig × 2^exp.
@@ -120,7 +128,7 @@ func (s *accumulator) addAt(v float64, top int) {
 func (s *accumulator) product(x *mma, p *operands3, i, j, k int) {
 	a, b := x.a.number(p.a.at(i, k)), x.b.number(p.meets(i, k, j))
 	v := float64(a * b) // exact
-	top := x.a.exponent(a) + x.b.exponent(b)
+	top := x.a.exponent(a, x.whole) + x.b.exponent(b, x.whole)
 	if sc := p.scales; sc != nil {
 		at := p.row(i, k)
 		f := float64(sc.a(i, at) * sc.b(j, at))
@@ -130,10 +138,10 @@ func (s *accumulator) product(x *mma, p *operands3, i, j, k int) {
 	s.addAt(v, top)
 }
 
-// exponent is that of an element in the unit that multiplies: at least the format's least, f16's for smaller formats.
-func (e *elem) exponent(v float64) int {
+// exponent is that of an element in the unit that multiplies: at least the format's least, f16's for smaller formats that it does not know.
+func (e *elem) exponent(v float64, known bool) int {
 	least := 1 - softfloat.F16.Bias
-	if e.bits > 8 {
+	if e.bits > 8 || known {
 		least = 1 - e.f.Bias
 	}
 	_, n := math.Frexp(v)
@@ -148,7 +156,7 @@ func (s *accumulator) result(f *softfloat.Format) uint64 {
 	case s.special || len(s.terms) == 0:
 		return softfloat.F64.Convert(f, math.Float64bits(s.exact), softfloat.Env{})
 	}
-	last := s.largest - accBits
+	last := s.largest - s.bits
 	var sum int64
 	for _, t := range s.terms {
 		n := uint(min(last-t.exp, 63)) // at least 26: significands have 53 bits
@@ -160,8 +168,18 @@ func (s *accumulator) result(f *softfloat.Format) uint64 {
 	}
 	v := math.Ldexp(float64(sum), last)
 	e := softfloat.Env{}
+	if f == softfloat.F32 && s.bits == bytesBits {
+		v = cutOff(v, bytesBits)
+	}
 	if f == softfloat.F32 && math.Abs(v) < 0x1p128 {
 		e.Mode = softfloat.RZ
 	}
 	return softfloat.F64.Convert(f, math.Float64bits(v), e)
+}
+
+// cutOff leaves so many bits behind the first.
+func cutOff(v float64, bits int) float64 {
+	_, e := math.Frexp(v)
+	unit := math.Ldexp(1, max(e-1, -126)-bits)
+	return math.Trunc(v/unit) * unit
 }

@@ -51,7 +51,7 @@ type block struct {
 	warps    []*warp
 	live     int // threads not exited
 	shared   []byte
-	barriers [16]barrier
+	barriers [namedBarriers + 8]barrier
 	cluster  *cluster
 	rank     uint32
 	next     int // warp whose turn it is

@@ -156,6 +156,7 @@ type mma struct {
 	popc              isa.Mod // b1: how bits are combined
 	acol, bcol        bool    // m8n8k4 of f16
 	compressedK       int     // columns of a as given
+	whole             bool    // wgmma: bytes are multiplied as such, all at once
 	sparse            *sparsity
 	scale             *blockScale
 }

@@ -329,11 +329,12 @@ func TestFaults(t *testing.T) {
 
 // One kernel of a module that cannot run leaves the others alone.
 func TestUnsupportedIsPerKernel(t *testing.T) {
-	b := newBench(t, entry("good", "	st.global.u32 [%out], 9;\n")+entry("bad", "	wgmma.fence.sync.aligned;\n"))
+	text := strings.Replace(header, "sm_90a", "sm_100a", 1)
+	b := newBench(t, text+entry("good", "	st.global.u32 [%out], 9;\n")+entry("bad", "	tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"))
 	b.want("good", threads(1), 9)
 	_, err := b.launch("bad", threads(1), 1)
 	var u *backend.Unsupported
-	if !errors.As(err, &u) || u.Kernel != "bad" || u.Line == 0 || !strings.Contains(u.What, "wgmma.fence") {
+	if !errors.As(err, &u) || u.Kernel != "bad" || u.Line == 0 || !strings.Contains(u.What, "tcgen05.relinquish") {
 		t.Fatalf("%v", err)
 	}
 	b.want("good", threads(1), 9)

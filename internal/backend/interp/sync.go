@@ -7,7 +7,10 @@ import (
 	"kudzu/internal/ptx/isa"
 )
 
-// barrier is one of a block's sixteen. Threads that arrive are counted; those of a warp whose threads have all arrived or
+// namedBarriers is how many of a block's barriers programs name; the others are those of its warpgroups (wgmma).
+const namedBarriers = 16
+
+// barrier is one of a block's. Threads that arrive are counted; those of a warp whose threads have all arrived or
 // exited count as 32, as on hardware, so that a partly filled last warp meets a count that is a multiple of 32.
 type barrier struct {
 	here   []uint32 // arrived threads of each warp
@@ -20,9 +23,13 @@ type barrier struct {
 
 // arrive counts t at barrier id.
 func (b *block) arrive(t *thread, id, want uint64, waits bool) *barrier {
-	if id >= uint64(len(b.barriers)) {
+	if id >= namedBarriers {
 		t.fault(backend.FaultInstruction, "barrier number above 15")
 	}
+	return b.arriveAt(t, int(id), want, waits)
+}
+
+func (b *block) arriveAt(t *thread, id int, want uint64, waits bool) *barrier {
 	bar := &b.barriers[id]
 	if !bar.active {
 		*bar = barrier{here: make([]uint32, len(b.warps)), active: true}

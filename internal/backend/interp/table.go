@@ -68,6 +68,7 @@ var decoders = [isa.NumOps]decodeFn{
 
 	// matrix
 	isa.WmmaLoad: decodeWmmaLoad, isa.WmmaStore: decodeWmmaStore, isa.WmmaMma: decodeWmmaMma, isa.Mma: decodeMma, isa.MmaSp: decodeMmaSp,
+	isa.WgmmaMmaAsync: decodeWgmma, isa.WgmmaMmaAsyncSp: decodeWgmma, isa.WgmmaFence: decodeNothing, isa.WgmmaCommitGroup: decodeNothing, isa.WgmmaWaitGroup: decodeWgmmaWait,
 	isa.Ldmatrix: decodeLdmatrix, isa.Stmatrix: decodeStmatrix, isa.Movmatrix: decodeMovmatrix,
 
 	// video
@@ -93,7 +94,6 @@ var decoders = [isa.NumOps]decodeFn{
 
 // unsupportedOps are valid instructions this backend cannot execute, with the reason.
 var unsupportedOps = map[isa.Op]string{
-	isa.WgmmaMmaAsync: needsWgmma, isa.WgmmaMmaAsyncSp: needsWgmma, isa.WgmmaFence: needsWgmma, isa.WgmmaCommitGroup: needsWgmma, isa.WgmmaWaitGroup: needsWgmma,
 	isa.Tcgen05Alloc: needsTensorMemory, isa.Tcgen05Dealloc: needsTensorMemory, isa.Tcgen05RelinquishAllocPermit: needsTensorMemory,
 	isa.Tcgen05Ld: needsTensorMemory, isa.Tcgen05LdRed: needsTensorMemory, isa.Tcgen05St: needsTensorMemory, isa.Tcgen05Wait: needsTensorMemory,
 	isa.Tcgen05Cp: needsTensorMemory, isa.Tcgen05Shift: needsTensorMemory, isa.Tcgen05Mma: needsTensorMemory, isa.Tcgen05MmaSp: needsTensorMemory,
@@ -101,6 +101,5 @@ var unsupportedOps = map[isa.Op]string{
 }
 
 const (
-	needsWgmma        = "the asynchronous warpgroup matrix unit is not modelled yet"
 	needsTensorMemory = "tensor memory is not modelled yet"
 )
