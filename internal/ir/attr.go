@@ -163,6 +163,9 @@ const (
 	NumSpecialRegs
 )
 
+// BarWarpgroup is the number of the barrier of the warpgroup that the warp is in: one for each, none of which programs can name.
+const BarWarpgroup = 16
+
 // BarKind is the kind of a block barrier.
 type BarKind uint8
 
@@ -186,6 +189,7 @@ type Matrix struct {
 	Num        int // ldmatrix .x1 .x2 .x4
 	Sat        bool
 	Sparse     bool
+	Whole      bool   // wgmma: products of bytes that are floats and c are added up at once
 	Bit        string // "xor.popc", "and.popc"
 	Fragment   string // wmma: "a", "b", "c", "d"
 	Scale      string // type of the factors of blocks along k, of which there are Scales; "": none

@@ -222,7 +222,7 @@ type matField struct {
 func (m *Matrix) fields() []matField {
 	return []matField{
 		{"a", &m.A}, {"b", &m.B}, {"c", &m.C}, {"d", &m.D}, {"alayout", &m.ALayout}, {"blayout", &m.BLayout}, {"trans", &m.Trans},
-		{"num", &m.Num}, {"sat", &m.Sat}, {"sparse", &m.Sparse}, {"bit", &m.Bit}, {"frag", &m.Fragment},
+		{"num", &m.Num}, {"sat", &m.Sat}, {"sparse", &m.Sparse}, {"whole", &m.Whole}, {"bit", &m.Bit}, {"frag", &m.Fragment},
 		{"scale", &m.Scale}, {"scales", &m.Scales}, {"selector", &m.Selector},
 	}
 }

@@ -115,21 +115,24 @@ func hasUnit(m *ir.Matrix) bool {
 // quadPairs reports m8n8k4 on f16, which has fragments of its own.
 func quadPairs(m *ir.Matrix) bool { return m.M == 8 && m.K == 4 && m.A == "f16" }
 
+// inParts reports sums that are made in two parts, to which c is then added: those of fp8 where there is no unit for it.
+func inParts(m *ir.Matrix, e mmaElem) bool { return e.unit == unitNarrow && !m.Whole }
+
 // passes is how many times the operands are gone through.
-func (e mmaElem) passes() int {
-	if e.unit == unitNarrow {
+func passes(m *ir.Matrix, e mmaElem) int {
+	if inParts(m, e) {
 		return 2
 	}
 	return 1
 }
 
 // inPass reports whether element j of a register belongs to a pass.
-func (e mmaElem) inPass(pass, j int) bool { return e.unit != unitNarrow || j/2%2 == pass }
+func inPass(m *ir.Matrix, e mmaElem, pass, j int) bool { return !inParts(m, e) || j/2%2 == pass }
 
 // startSums is what the products are added to: c, or zero where c comes last: integers saturate there, and fp8 rounds. Blocks along
 // k that are scaled have sums of their own.
 func (x *inst) startSums(m *ir.Matrix, e mmaElem, acc []*ir.Value) [][]*ir.Value {
-	if e.unit < unitNarrow {
+	if e.unit < unitNarrow || e.unit == unitNarrow && m.Whole {
 		return [][]*ir.Value{append([]*ir.Value(nil), acc...)}
 	}
 	zero := i32(0)
@@ -148,7 +151,7 @@ func (x *inst) startSums(m *ir.Matrix, e mmaElem, acc []*ir.Value) [][]*ir.Value
 
 // endPass rounds what a pass over fp8 has summed up where the result is f16, as the hardware's unit does.
 func (x *inst) endPass(m *ir.Matrix, e mmaElem, sums [][]*ir.Value) {
-	if e.unit != unitNarrow || m.D != "f16" {
+	if !inParts(m, e) || m.D != "f16" {
 		return
 	}
 	for _, sum := range sums {
@@ -167,7 +170,7 @@ func (x *inst) finishSums(m *ir.Matrix, e mmaElem, sums [][]*ir.Value, acc []*ir
 	switch {
 	case e.unit >= unitBytes:
 		return x.addInts(m, e, sum, acc)
-	case e.unit == unitNarrow:
+	case inParts(m, e):
 		for i := range sum {
 			sum[i] = x.opWith(ir.FAdd, ir.Attr{FTZ: true, EitherFTZ: true}, sum[i], acc[i])
 		}
@@ -197,7 +200,7 @@ func (x *inst) expandDense(m *ir.Matrix, rnd ir.Rnd, args []*ir.Value) []*ir.Val
 	sums := x.startSums(m, e, acc)
 	ls := x.lanes()
 	swap := x.op(ir.Or, x.op(ir.Shl, ls.t, i32(3)), ls.group) // group and t exchanged, eight groups being two of four
-	for pass := range e.passes() {
+	for pass := range passes(m, e) {
 		for s := range steps {
 			as := make([][]*ir.Value, rows)
 			for h := range rows {
@@ -206,7 +209,7 @@ func (x *inst) expandDense(m *ir.Matrix, rnd ir.Rnd, args []*ir.Value) []*ir.Val
 			bs := x.widen(x.from(b[s], swap, 0), m.B, e)
 			for t := range 4 {
 				for j := range as[0] {
-					if !e.inPass(pass, j) {
+					if !inPass(m, e, pass, j) {
 						continue
 					}
 					sum := sums[blockOf(m, e.pack*(4*s+t)+j)]

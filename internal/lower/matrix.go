@@ -75,7 +75,8 @@ func lowerMma(x *inst) {
 }
 
 // maxExpanded is how many mma of a kernel are expanded where they stand: each is some 150 operations, and a kernel of thousands
-// would be minutes in the code generator. A kernel with more has a function for each kind of product instead.
+// would be minutes in the code generator. A kernel with more has a function for each kind of product instead, and so has a wgmma, which is
+// up to 32 of them.
 const maxExpanded = 64
 
 // countMma counts the matrix products of a body, as mma.
@@ -87,6 +88,9 @@ func countMma(body *ptx.Body) int {
 			n++
 		case isa.WmmaMma:
 			n += 2
+		case isa.WgmmaMmaAsync, isa.WgmmaMmaAsyncSp:
+			_, cols, _ := shapeOf(body.Insts[i].Mod("shape"))
+			n += cols / 8
 		}
 	}
 	return n
@@ -94,7 +98,7 @@ func countMma(body *ptx.Body) int {
 
 func (x *inst) mma(attr ir.Attr, t ir.Type, n int, args []*ir.Value) []*ir.Value {
 	known := !x.opts.KeepMatrix && canExpand(attr.Mat)
-	if known && !hasTiles(attr.Mat) && !(x.opts.GPU && hasUnit(attr.Mat)) && x.mmas <= maxExpanded && x.expanded < maxExpanded {
+	if known && !attr.Mat.Whole && !hasTiles(attr.Mat) && !(x.opts.GPU && hasUnit(attr.Mat)) && x.mmas <= maxExpanded && x.expanded < maxExpanded {
 		x.expanded++
 		return x.expandMma(attr, args)
 	}
@@ -115,6 +119,9 @@ func (x *inst) mmaFunc(attr ir.Attr, results []ir.Type, args []*ir.Value) string
 	name := fmt.Sprintf("mma.m%dn%dk%d.%s.%s.%s.%s.%s.%s", m.M, m.N, m.K, m.A, m.B, m.C, m.D, m.Bit, attr.Rnd)
 	if m.Sat {
 		name += ".sat"
+	}
+	if m.Whole {
+		name += ".whole"
 	}
 	if m.Scale != "" {
 		name += fmt.Sprintf(".%s.%d", m.Scale, m.Scales)

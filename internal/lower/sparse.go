@@ -94,7 +94,7 @@ func (x *inst) expandSparse(m *ir.Matrix, args []*ir.Value) []*ir.Value {
 	acc := x.accumulators(m, c)
 	sums := x.startSums(m, e, acc)
 	ls, sp := x.lanes(), x.newSparsity(m, args[len(args)-1])
-	for pass := range e.passes() {
+	for pass := range passes(m, e) {
 		for s := range steps {
 			for t := range 4 {
 				for h := range rows {
@@ -102,7 +102,7 @@ func (x *inst) expandSparse(m *ir.Matrix, args []*ir.Value) []*ir.Value {
 					for n := range 2 {
 						bv := x.widen(sp.right(ls, b, s, t, h, n), m.B, e)
 						for j := range av {
-							if e.inPass(pass, j) {
+							if inPass(m, e, pass, j) {
 								sum := sums[blockOf(m, 2*e.pack*(4*s+t))] // chunks do not cross blocks
 								sum[2*h+n] = x.multiplyAdd(m, e, ir.RN, av[j], bv[j], sum[2*h+n])
 							}

@@ -72,6 +72,8 @@ func init() {
 
 		isa.Mma: {lowerMma, branch}, isa.MmaSp: {lowerMma, branch}, isa.Ldmatrix: {lowerLdmatrix, branch}, isa.Stmatrix: {lowerStmatrix, branch},
 		isa.Movmatrix: {lowerMovmatrix, branch}, isa.WmmaLoad: {lowerWmmaLoad, branch}, isa.WmmaStore: {lowerWmmaStore, branch}, isa.WmmaMma: {lowerWmmaMma, branch},
+		isa.WgmmaMmaAsync: {lowerWgmma, branch}, isa.WgmmaMmaAsyncSp: {lowerWgmma, branch}, isa.WgmmaFence: {lowerNothing, choose},
+		isa.WgmmaCommitGroup: {lowerNothing, choose}, isa.WgmmaWaitGroup: {lowerWgmmaWait, branch},
 
 		isa.Tex: {lowerTex, branch}, isa.Tld4: {lowerTex, branch}, isa.Txq: {lowerTxq, branch}, isa.Istypep: {lowerIstypep, branch},
 		isa.Suld: {lowerSuld, branch}, isa.Sust: {lowerSust, branch}, isa.Sured: {lowerSured, branch}, isa.Suq: {lowerTxq, branch},
@@ -88,14 +90,10 @@ func init() {
 	}
 }
 
-const (
-	whyWgmma = "warpgroup matrix operations are not compiled yet"
-	whyTcgen = "fifth-generation tensor core operations are not compiled yet"
-)
+const whyTcgen = "fifth-generation tensor core operations are not compiled yet"
 
 // unsupported gives the reason for every mnemonic that the table leaves out.
 var unsupported = [isa.NumOps]string{
-	isa.WgmmaMmaAsync: whyWgmma, isa.WgmmaMmaAsyncSp: whyWgmma, isa.WgmmaFence: whyWgmma, isa.WgmmaCommitGroup: whyWgmma, isa.WgmmaWaitGroup: whyWgmma,
 	isa.Tcgen05Alloc: whyTcgen, isa.Tcgen05Dealloc: whyTcgen, isa.Tcgen05RelinquishAllocPermit: whyTcgen, isa.Tcgen05Ld: whyTcgen, isa.Tcgen05LdRed: whyTcgen,
 	isa.Tcgen05St: whyTcgen, isa.Tcgen05Wait: whyTcgen, isa.Tcgen05Cp: whyTcgen, isa.Tcgen05Shift: whyTcgen, isa.Tcgen05Mma: whyTcgen, isa.Tcgen05MmaSp: whyTcgen,
 	isa.Tcgen05MmaWs: whyTcgen, isa.Tcgen05MmaWsSp: whyTcgen, isa.Tcgen05Fence: whyTcgen, isa.Tcgen05Commit: whyTcgen,

@@ -121,7 +121,7 @@ func neutral(op isa.Op) bool {
 // isMatrix reports instructions whose fragments are bits, whatever elements the bits are.
 func isMatrix(op isa.Op) bool {
 	switch op {
-	case isa.Mma, isa.MmaSp, isa.WmmaLoad, isa.WmmaStore, isa.WmmaMma, isa.Ldmatrix, isa.Stmatrix, isa.Movmatrix:
+	case isa.Mma, isa.MmaSp, isa.WmmaLoad, isa.WmmaStore, isa.WmmaMma, isa.WgmmaMmaAsync, isa.WgmmaMmaAsyncSp, isa.Ldmatrix, isa.Stmatrix, isa.Movmatrix:
 		return true
 	}
 	return false

@@ -24,7 +24,7 @@ const (
 	barCount   = 4 // i32: threads expected; 0: all that are not done
 	barAcc     = 8 // i32: reduction so far
 	barBytes   = 16
-	numBars    = 16
+	numBars    = ir.BarWarpgroup + 8 // those that programs name, and one for each warpgroup
 
 	blockDone  = numBars * barBytes // i32: warps that have ended
 	blockBytes = blockDone + 64
@@ -135,7 +135,7 @@ func (e *emitter) threadsIn() ll.Val { return ll.Int("i32", int64(e.w)) }
 // perWarpBar arrives at a barrier, and waits there unless it is an arrival only (k 0).
 func (e *emitter) perWarpBar(in *ir.Inst, k int) {
 	c, o := &e.ctx, e.Func
-	id := e.And(e.scalar(in.Args[0]), ll.Int("i32", numBars-1))
+	id := e.barID(in.Args[0])
 	count := e.scalar(in.Args[1])
 	off := e.ZExt(e.Mul(id, ll.Int("i32", barBytes)), "i64")
 	bar := o.GEP("i8", c.frame, off)
@@ -154,6 +154,15 @@ func (e *emitter) perWarpBar(in *ir.Inst, k int) {
 		o.Store(id, e.at(c.warpFrame, warpBar), 0)
 	}
 	o.Do("call void @kz.arrive(%s, %s, %s, %s, %s)", c.frame, id, count, e.threadsIn(), c.warps)
+}
+
+// barID is the number of a barrier in the block's frame.
+func (e *emitter) barID(id *ir.Value) ll.Val {
+	if id.Const && id.Bits == ir.BarWarpgroup {
+		group := e.UDiv(e.Mul(e.ctx.warp, ll.Int("i32", int64(e.w))), ll.Int("i32", 128))
+		return e.Add(group, ll.Int("i32", ir.BarWarpgroup))
+	}
+	return e.And(e.scalar(id), ll.Int("i32", ir.BarWarpgroup-1))
 }
 
 // perWarpExit ends the warp; barriers that waited for it alone may open.
