@@ -18,12 +18,12 @@ import (
 // fails at its launch with a message that names instruction and line, and nothing else is hurt.
 func TestTenthKernel(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(".version 8.0\n.target sm_90a\n.address_size 64\n")
+	b.WriteString(".version 8.6\n.target sm_100a\n.address_size 64\n")
 	for i := range 9 {
 		fmt.Fprintf(&b, ".visible .entry good%d(.param .u64 out) {\n.reg .b64 %%a;\nld.param.u64 %%a, [out];\nst.global.u32 [%%a], %d;\nret;\n}\n", i, 100+i)
 	}
 	line := strings.Count(b.String(), "\n") + 3
-	b.WriteString(".visible .entry bad(.param .u64 out) {\n\n\twgmma.fence.sync.aligned;\n\tret;\n}\n")
+	b.WriteString(".visible .entry bad(.param .u64 out) {\n\n\ttcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n\tret;\n}\n")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestTenthKernel(t *testing.T) {
 }
 
 func runTen(t *testing.T, d backend.Device, text string, line int) {
-	m, err := driver.Describe("ten", text, 90)
+	m, err := driver.Describe("ten", text, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,8 @@ func runTen(t *testing.T, d backend.Device, text string, line int) {
 		if i == 5 {
 			err := launch("bad")
 			var u *backend.Unsupported
-			if !errors.As(err, &u) || u.Line != line || !strings.Contains(u.Error(), "wgmma") || !strings.Contains(u.Error(), fmt.Sprint(line)) {
-				t.Errorf("the tenth kernel: %v, want wgmma at line %d", err, line)
+			if !errors.As(err, &u) || u.Line != line || !strings.Contains(u.Error(), "tcgen05") || !strings.Contains(u.Error(), fmt.Sprint(line)) {
+				t.Errorf("the tenth kernel: %v, want tcgen05 at line %d", err, line)
 			}
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "write the pages")
 
 // notInterpreted are the chapters, and the reasons in other chapters, for which a spelling may not be interpreted.
-var notInterpreted = map[string]bool{"wgmma": true, "tcgen05": true, "arrays of several samples do not exist": true}
+var notInterpreted = map[string]bool{"tcgen05": true, "arrays of several samples do not exist": true}
 
 // TestCoverage: docs/zcoverage.md says what is true today, no form is unparsed, and every form that a CPU can execute is
 // interpreted and compiled.
