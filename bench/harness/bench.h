@@ -26,7 +26,7 @@ struct buf {
 
 struct dim { unsigned x, y, z; };
 struct arg {
-    enum { ARG_BUF, ARG_I32, ARG_F32 } kind;
+    enum { ARG_BUF, ARG_TEXTURE, ARG_I32, ARG_F32 } kind;
     union { int i; float f; };
 };
 
@@ -55,6 +55,7 @@ struct row {
     int mma;                  /* uses tensor-core instructions */
     int p[MAX_PARAMS];        /* sizes, given to the native function too */
     struct buf bufs[MAX_BUFS];
+    struct { int width, height; } texture; /* the first buffer is one too: a float a texel, clamped, filtered */
     void (*fill)(const struct row *r, void **host);
     void (*run)(const struct row *r, struct dev *d);
     const char *native;       /* function name in the native libraries; the row's name if null */
@@ -64,6 +65,7 @@ struct row {
 #define DIM2(a, b) ((struct dim){(unsigned)(a), (unsigned)(b), 1})
 #define DIM3(a, b, c) ((struct dim){(unsigned)(a), (unsigned)(b), (unsigned)(c)})
 #define B(n) ((struct arg){ARG_BUF, {.i = (n)}})
+#define TEXTURE ((struct arg){ARG_TEXTURE, {.i = 0}})
 #define I(n) ((struct arg){ARG_I32, {.i = (n)}})
 #define F(v) ((struct arg){ARG_F32, {.f = (v)}})
 #define LAUNCH(d, kernel, grid, block, ...)                                                                            \
@@ -74,7 +76,7 @@ struct row {
 
 /* rows/\*.c: each file one null-ended table. */
 extern const struct row stream_rows[], gemm_rows[], compute_rows[], atomic_rows[], sort_rows[], nn_rows[], mma_rows[];
-extern const struct row convert_rows[], local_rows[], torch_rows[], primitives_rows[], cipher_rows[], linalg_rows[];
+extern const struct row convert_rows[], local_rows[], torch_rows[], primitives_rows[], cipher_rows[], linalg_rows[], image_rows[];
 
 /* fill.c */
 uint32_t rng(void);

@@ -3,6 +3,7 @@
 
 static struct {
     struct loaded row;
+    const struct row *now;
     size_t bytes[MAX_BUFS];
     char name[256];
     const char *kernels;
@@ -23,7 +24,7 @@ static void wait_all(struct dev *d) {
 }
 static void upload(struct dev *d, int buf, const void *from) {
     (void)d;
-    CHECK(cuMemcpyHtoD(cu.row.bufs[buf], from, cu.bytes[buf]));
+    driver_upload(&cu.row, cu.now, buf, from);
 }
 static void download(struct dev *d, int buf, void *to) {
     (void)d;
@@ -32,6 +33,7 @@ static void download(struct dev *d, int buf, void *to) {
 
 static void open_row(struct dev *d, const struct row *r) {
     (void)d;
+    cu.now = r;
     driver_load(&cu.row, cu.kernels, r);
     for (int i = 0; i < MAX_BUFS && r->bufs[i].name; i++) cu.bytes[i] = buf_bytes(&r->bufs[i]);
 }

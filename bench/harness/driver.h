@@ -10,6 +10,8 @@
 #undef cuMemFree
 #undef cuMemcpyHtoD
 #undef cuMemcpyDtoH
+#undef cuMemcpy2D
+#undef cuArrayCreate
 
 #define DRIVER_FUNCTIONS(X)                                                                                            \
     X(cuInit, "", (unsigned))                                                                                          \
@@ -27,6 +29,11 @@
     X(cuMemFree, "_v2", (CUdeviceptr))                                                                                 \
     X(cuMemcpyHtoD, "_v2", (CUdeviceptr, const void *, size_t))                                                        \
     X(cuMemcpyDtoH, "_v2", (void *, CUdeviceptr, size_t))                                                              \
+    X(cuMemcpy2D, "_v2", (const CUDA_MEMCPY2D *))                                                                      \
+    X(cuArrayCreate, "_v2", (CUarray *, const CUDA_ARRAY_DESCRIPTOR *))                                                \
+    X(cuArrayDestroy, "", (CUarray))                                                                                   \
+    X(cuTexObjectCreate, "", (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const CUDA_RESOURCE_VIEW_DESC *)) \
+    X(cuTexObjectDestroy, "", (CUtexObject))                                                                           \
     X(cuMemsetD8Async, "", (CUdeviceptr, unsigned char, size_t, CUstream))                                             \
     X(cuEventCreate, "", (CUevent *, unsigned))                                                                        \
     X(cuEventRecord, "", (CUevent, CUstream))                                                                          \
@@ -70,9 +77,20 @@ static int driver_open(const char *library, char *name, int room, const char **w
 struct loaded {
     CUmodule module;
     CUdeviceptr bufs[MAX_BUFS];
+    CUarray array; /* of the row's texture */
+    CUtexObject texture;
     struct { const char *name; CUfunction f; } known[16];
     int nknown;
 };
+
+static void driver_texture(struct loaded *l, int width, int height) {
+    CUDA_ARRAY_DESCRIPTOR shape = {(size_t)width, (size_t)height, CU_AD_FORMAT_FLOAT, 1};
+    CUDA_RESOURCE_DESC from = {.resType = CU_RESOURCE_TYPE_ARRAY};
+    CUDA_TEXTURE_DESC how = {.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP}, .filterMode = CU_TR_FILTER_MODE_LINEAR};
+    CHECK(cuArrayCreate(&l->array, &shape));
+    from.res.array.hArray = l->array;
+    CHECK(cuTexObjectCreate(&l->texture, &from, &how, 0));
+}
 
 static void driver_load(struct loaded *l, const char *dir, const struct row *r) {
     char path[512];
@@ -82,10 +100,24 @@ static void driver_load(struct loaded *l, const char *dir, const struct row *r) 
     free(text);
     l->nknown = 0;
     for (int i = 0; i < MAX_BUFS && r->bufs[i].name; i++) CHECK(cuMemAlloc(&l->bufs[i], buf_bytes(&r->bufs[i])));
+    if (r->texture.width) driver_texture(l, r->texture.width, r->texture.height);
+}
+
+static void driver_upload(struct loaded *l, const struct row *r, int buf, const void *from) {
+    CHECK(cuMemcpyHtoD(l->bufs[buf], from, buf_bytes(&r->bufs[buf])));
+    if (buf != 0 || !r->texture.width) return;
+    size_t width = (size_t)r->texture.width * 4;
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = width, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = l->array,
+                          .WidthInBytes = width, .Height = (size_t)r->texture.height};
+    CHECK(cuMemcpy2D(&copy));
 }
 
 static void driver_unload(struct loaded *l, const struct row *r) {
     for (int i = 0; i < MAX_BUFS && r->bufs[i].name; i++) CHECK(cuMemFree(l->bufs[i]));
+    if (r->texture.width) {
+        CHECK(cuTexObjectDestroy(l->texture));
+        CHECK(cuArrayDestroy(l->array));
+    }
     CHECK(cuModuleUnload(l->module));
 }
 
@@ -104,7 +136,8 @@ static CUfunction driver_kernel(struct loaded *l, const char *kernel, int *fresh
 
 static void driver_launch(struct loaded *l, CUfunction f, const char *kernel, struct dim g, struct dim b, const struct arg *args, int n) {
     void *p[MAX_ARGS];
-    for (int i = 0; i < n; i++) p[i] = args[i].kind == ARG_BUF ? (void *)&l->bufs[args[i].i] : (void *)&args[i].i;
+    for (int i = 0; i < n; i++)
+        p[i] = args[i].kind == ARG_BUF ? (void *)&l->bufs[args[i].i] : args[i].kind == ARG_TEXTURE ? (void *)&l->texture : (void *)&args[i].i;
     check(fn.cuLaunchKernel(f, g.x, g.y, g.z, b.x, b.y, b.z, 0, 0, p, 0), kernel);
 }
 #endif

@@ -13,7 +13,7 @@
 static const char core[] = "core", programs[] = "programs";
 static const struct table { const char *group; const struct row *rows; } tables[] = {
     {core, stream_rows}, {core, gemm_rows}, {core, compute_rows}, {core, atomic_rows}, {core, sort_rows}, {core, nn_rows}, {core, mma_rows},
-    {programs, convert_rows}, {programs, local_rows}, {programs, torch_rows}, {programs, primitives_rows}, {programs, cipher_rows}, {programs, linalg_rows},
+    {programs, convert_rows}, {programs, local_rows}, {programs, torch_rows}, {programs, primitives_rows}, {programs, cipher_rows}, {programs, linalg_rows}, {programs, image_rows},
 };
 
 static struct {

@@ -4,9 +4,12 @@
 
 typedef struct object *handle;
 typedef intptr_t props;
+struct image_format { unsigned order, type; };
+struct image_desc { unsigned type; size_t width, height, depth, layers, row_pitch, slice_pitch; unsigned levels, samples; handle buffer; };
 enum {
     CL_DEVICE_TYPE_CPU = 2, CL_PLATFORM_NAME = 0x0902, CL_DEVICE_NAME = 0x102B, CL_DRIVER_VERSION = 0x102D,
     CL_MEM_READ_WRITE = 1, CL_MEM_USE_HOST_PTR = 8, CL_PROGRAM_BUILD_LOG = 0x1183,
+    CL_R = 0x10B0, CL_FLOAT = 0x10DE, CL_MEM_OBJECT_IMAGE2D = 0x10F1, CL_MEM_READ_ONLY = 4,
 };
 
 static struct {
@@ -25,6 +28,8 @@ static struct {
     int (*clEnqueueNDRangeKernel)(handle, handle, unsigned, const size_t *, const size_t *, const size_t *, unsigned, const handle *, handle *);
     int (*clEnqueueReadBuffer)(handle, handle, unsigned, size_t, size_t, void *, unsigned, const handle *, handle *);
     int (*clEnqueueWriteBuffer)(handle, handle, unsigned, size_t, size_t, const void *, unsigned, const handle *, handle *);
+    handle (*clCreateImage)(handle, uint64_t, const struct image_format *, const struct image_desc *, void *, int *);
+    int (*clEnqueueWriteImage)(handle, handle, unsigned, const size_t *, const size_t *, size_t, size_t, const void *, unsigned, const handle *, handle *);
     int (*clEnqueueFillBuffer)(handle, handle, const void *, size_t, size_t, size_t, unsigned, const handle *, handle *);
     int (*clFinish)(handle);
     int (*clReleaseMemObject)(handle);
@@ -34,13 +39,14 @@ static struct {
     X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext)                   \
     X(clCreateCommandQueue) X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clCreateKernel)  \
     X(clCreateBuffer) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer)       \
-    X(clEnqueueFillBuffer) X(clFinish) X(clReleaseMemObject) X(clReleaseKernel)
+    X(clCreateImage) X(clEnqueueWriteImage) X(clEnqueueFillBuffer) X(clFinish) X(clReleaseMemObject) X(clReleaseKernel)
 
 static struct {
     handle device, context, queue, program;
     char module[64], name[256];
     const char *kernels;
-    handle bufs[MAX_BUFS];
+    handle bufs[MAX_BUFS], image;
+    const struct row *now;
     void *host[MAX_BUFS];
     size_t bytes[MAX_BUFS];
     struct { const char *name; handle k; } known[16];
@@ -66,8 +72,9 @@ static void launch(struct dev *d, const char *kernel, struct dim g, struct dim b
     (void)d;
     handle k = kernel_named(kernel);
     for (int i = 0; i < n; i++)
-        check(args[i].kind == ARG_BUF ? fn.clSetKernelArg(k, (unsigned)i, sizeof(handle), &cl.bufs[args[i].i])
-                                      : fn.clSetKernelArg(k, (unsigned)i, 4, &args[i].i), kernel);
+        check(args[i].kind == ARG_BUF       ? fn.clSetKernelArg(k, (unsigned)i, sizeof(handle), &cl.bufs[args[i].i])
+              : args[i].kind == ARG_TEXTURE ? fn.clSetKernelArg(k, (unsigned)i, sizeof(handle), &cl.image)
+                                            : fn.clSetKernelArg(k, (unsigned)i, 4, &args[i].i), kernel);
     size_t local[3] = {b.x, b.y, b.z}, global[3] = {(size_t)g.x * b.x, (size_t)g.y * b.y, (size_t)g.z * b.z};
     check(fn.clEnqueueNDRangeKernel(cl.queue, k, 3, 0, global, local, 0, 0, 0), kernel);
 }
@@ -83,6 +90,9 @@ static void wait_all(struct dev *d) {
 static void upload(struct dev *d, int buf, const void *from) {
     (void)d;
     check(fn.clEnqueueWriteBuffer(cl.queue, cl.bufs[buf], 1, 0, cl.bytes[buf], from, 0, 0, 0), "write");
+    if (buf != 0 || !cl.now->texture.width) return;
+    size_t origin[3] = {0}, region[3] = {(size_t)cl.now->texture.width, (size_t)cl.now->texture.height, 1};
+    check(fn.clEnqueueWriteImage(cl.queue, cl.image, 1, origin, region, 0, 0, from, 0, 0, 0), "write image");
 }
 static void download(struct dev *d, int buf, void *to) {
     (void)d;
@@ -111,6 +121,7 @@ static void open_row(struct dev *d, const struct row *r) {
     (void)d;
     int err;
     build(r->module);
+    cl.now = r;
     cl.nknown = 0;
     for (int i = 0; i < MAX_BUFS && r->bufs[i].name; i++) {
         cl.bytes[i] = buf_bytes(&r->bufs[i]);
@@ -118,10 +129,17 @@ static void open_row(struct dev *d, const struct row *r) {
         cl.bufs[i] = fn.clCreateBuffer(cl.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, cl.bytes[i], cl.host[i], &err);
         check(err, "buffer");
     }
+    if (r->texture.width) {
+        struct image_format format = {CL_R, CL_FLOAT};
+        struct image_desc desc = {.type = CL_MEM_OBJECT_IMAGE2D, .width = (size_t)r->texture.width, .height = (size_t)r->texture.height};
+        cl.image = fn.clCreateImage(cl.context, CL_MEM_READ_ONLY, &format, &desc, 0, &err);
+        check(err, "image");
+    }
 }
 static void close_row(struct dev *d, const struct row *r) {
     (void)d;
     for (int i = 0; i < cl.nknown; i++) fn.clReleaseKernel(cl.known[i].k);
+    if (r->texture.width) fn.clReleaseMemObject(cl.image);
     for (int i = 0; i < MAX_BUFS && r->bufs[i].name; i++) {
         fn.clReleaseMemObject(cl.bufs[i]);
         huge_free(cl.host[i], cl.bytes[i]);

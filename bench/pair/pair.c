@@ -56,7 +56,7 @@ static void do_row(const struct row *r) {
         now_side = &sides[s];
         driver_load(&now_side->row, now_side->dir, r);
         now_side->regs = now_side->local = 0;
-        for (int i = 0; i < MAX_BUFS && r->bufs[i].name; i++) CHECK(cuMemcpyHtoD(now_side->row.bufs[i], first[i], buf_bytes(&r->bufs[i])));
+        for (int i = 0; i < MAX_BUFS && r->bufs[i].name; i++) driver_upload(&now_side->row, r, i, first[i]);
         r->run(r, &dev);
         check(fn.cuCtxSynchronize(), r->name);
     }
