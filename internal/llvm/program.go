@@ -11,7 +11,8 @@ type Unit struct {
 type Program struct {
 	Units []Unit
 	Options
-	Verify bool // only read, check and link
+	Verify  bool // only read, check and link
+	Bitcode bool // the result is the linked module, for another program
 
 	// Check refuses a module by what it says of itself.
 	Check func(u *Unit, h *Header) error
@@ -36,5 +37,5 @@ type UnitError struct {
 
 func (e *UnitError) Error() string { return e.Unit + ": " + e.Err.Error() }
 
-// Link gives the assembler text of a program.
+// Link gives the assembler text of a program, or its bitcode.
 func (l *Lib) Link(p *Program) ([]byte, error) { return l.link(p) }

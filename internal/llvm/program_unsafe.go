@@ -8,6 +8,7 @@ import (
 // linker are the entry points that only programs of several modules need; they are looked up at the first.
 type linker struct {
 	LinkModules2                   func(dst, src uintptr) int32
+	WriteBitcodeToMemoryBuffer     func(mod uintptr) uintptr
 	GetTarget                      func(mod uintptr) *byte
 	GetFirstFunction               func(mod uintptr) uintptr
 	GetNextFunction                func(f uintptr) uintptr
@@ -131,6 +132,12 @@ func (l *Lib) link(p *Program) ([]byte, error) {
 	if p.Verify {
 		return nil, nil
 	}
+	x.enclose()
+	if p.Bitcode {
+		buf := f.WriteBitcodeToMemoryBuffer(x.mod)
+		defer l.fn.DisposeMemoryBuffer(buf)
+		return l.bytesOf(buf), nil
+	}
 	x.prepare()
 	if err := l.runPasses(x.mod, tm, p.Passes, x.diag); err != nil {
 		return nil, err
@@ -219,16 +226,20 @@ func (x *linking) borrow(mod uintptr) {
 	})
 }
 
-// prepare puts what the options mean into the module.
-func (x *linking) prepare() {
-	if !x.p.Debug {
-		x.f.StripModuleDebugInfo(x.mod)
-	}
+// enclose hides the names of libraries.
+func (x *linking) enclose() {
 	x.globals(x.mod, func(v uintptr) {
 		if x.f.GetLinkage(v) == linkageOnceODR && x.lazy[x.name(v)] {
 			x.f.SetLinkage(v, linkageInternal)
 		}
 	})
+}
+
+// prepare puts what the options mean into the module.
+func (x *linking) prepare() {
+	if !x.p.Debug {
+		x.f.StripModuleDebugInfo(x.mod)
+	}
 	if x.p.FlushF32 {
 		const key = "nvvm-reflect-ftz"
 		one := x.f.ValueAsMetadata(x.f.ConstInt(x.f.Int32TypeInContext(x.ctx), 1, 0))

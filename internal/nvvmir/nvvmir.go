@@ -28,7 +28,17 @@ type Options struct {
 	Debug    bool // -g
 	Lines    bool // -generate-line-info
 	Verify   bool // only look for mistakes
+	LTO      bool // -gen-lto: the result is not PTX but what a linker that optimises takes
 }
+
+// ltoMagic begins the result of -gen-lto; bitcode follows. It is our own form: nobody else reads it.
+const ltoMagic = "KUDZULTO"
+
+// LTO is bitcode as the result of -gen-lto.
+func LTO(bitcode []byte) []byte { return append([]byte(ltoMagic), bitcode...) }
+
+// FromLTO is the bitcode of such a result; ok is false for anything else.
+func FromLTO(b string) (bitcode string, ok bool) { return strings.CutPrefix(b, ltoMagic) }
 
 // archs are the architectures of CUDA 11 to 13, and whether there are code for one of them alone (a) and for its family (f).
 var archs = map[string]string{
@@ -100,6 +110,8 @@ func Parse(list []string) (*Options, error) {
 			o.Debug, ok = true, true
 		case name == "-generate-line-info" && !valued:
 			o.Lines, ok = true, true
+		case name == "-gen-lto" && !valued:
+			o.LTO, ok = true, true
 		}
 		if !ok {
 			return nil, &BadOption{text}

@@ -52,8 +52,8 @@ func FuzzOpaque(f *testing.F) {
 }
 
 func TestParse(t *testing.T) {
-	o, err := Parse([]string{"-arch=compute_90a", "-opt=0", "-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=0", "-g", "-generate-line-info"})
-	if err != nil || *o != (Options{Arch: "90a", FTZ: true, FastDiv: true, FastSqrt: true, NoFMA: true, Debug: true, Lines: true}) {
+	o, err := Parse([]string{"-arch=compute_90a", "-opt=0", "-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=0", "-g", "-generate-line-info", "-gen-lto"})
+	if err != nil || *o != (Options{Arch: "90a", FTZ: true, FastDiv: true, FastSqrt: true, NoFMA: true, Debug: true, Lines: true, LTO: true}) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if o, err = Parse(nil); err != nil || o.Arch != defaultArch || o.Level != 3 || o.NoFMA {

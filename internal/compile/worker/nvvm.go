@@ -24,13 +24,18 @@ func (p *Pipeline) fromNVVM(req *compile.Request, t *clock) (*compile.Result, er
 		return nil, irError(err)
 	}
 	t.done("llvm")
-	return &compile.Result{LLVM: p.LLVM(), Image: []byte(headed(string(text), req.NVVM.Options.Arch)), Stages: t.stages}, nil
+	if prog.Bitcode {
+		text = nvvmir.LTO(text)
+	} else {
+		text = []byte(headed(string(text), req.NVVM.Options.Arch))
+	}
+	return &compile.Result{LLVM: p.LLVM(), Image: text, Stages: t.stages}, nil
 }
 
 // program is the request as LLVM takes it.
 func program(req *compile.Request) (*llvm.Program, error) {
 	o := &req.NVVM.Options
-	p := &llvm.Program{Options: nvptx(o), Verify: o.Verify, Check: checkHeader, FlushF32: o.FTZ, Contract: !o.NoFMA && o.Level > 0, Debug: o.Debug || o.Lines, Replace: map[string]string{}}
+	p := &llvm.Program{Options: nvptx(o), Verify: o.Verify, Bitcode: o.LTO, Check: checkHeader, FlushF32: o.FTZ, Contract: !o.NoFMA && o.Level > 0, Debug: o.Debug || o.Lines, Replace: map[string]string{}}
 	ftz := ""
 	if o.FTZ {
 		ftz = ".ftz"
@@ -48,6 +53,9 @@ func program(req *compile.Request) (*llvm.Program, error) {
 		}
 		text := rest[:u.Bytes]
 		rest = rest[u.Bytes:]
+		if code, ok := nvvmir.FromLTO(text); ok {
+			text = code
+		}
 		switch {
 		case text == "":
 			text = "\n" // a module without anything

@@ -87,6 +87,9 @@ func compileNVVM(t *testing.T, options []string, texts ...string) (string, error
 	if err != nil {
 		return "", err
 	}
+	if o.LTO {
+		return string(r.Image), nil
+	}
 	m, err := ptx.ParseModule(string(r.Image))
 	if err == nil {
 		err = check.Module(m)
@@ -124,6 +127,23 @@ func TestNVVM(t *testing.T) {
 			if strings.Contains(text, s) {
 				t.Errorf("%s: %s in\n%s", c.options, s, text)
 			}
+		}
+	}
+}
+
+// What -gen-lto gives is a module of another program, without what nobody needs, and options are those of that program.
+func TestNVVMForLinking(t *testing.T) {
+	ir, err := compileNVVM(t, []string{"-gen-lto", "-ftz=1"}, nvvmKernel, nvvmLibrary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := compileNVVM(t, []string{"-arch=compute_90", "-fma=0"}, ir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, want := range map[string]bool{".target sm_90": true, ".visible .entry k(": true, "mul.rn.f32": true, "0f40400000": true, ".ftz": false, "unused": false} {
+		if strings.Contains(text, s) != want {
+			t.Errorf("%s: %v in\n%s", s, !want, text)
 		}
 	}
 }

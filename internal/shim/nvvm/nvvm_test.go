@@ -84,6 +84,13 @@ func TestProgram(t *testing.T) {
 	if err := th.VerifyProgram(h, 0, 0); err != nil || !c.got.Options.Verify {
 		t.Errorf("verified: %v, %+v", err, c.got.Options)
 	}
+	lto, _ := texts("-gen-lto")
+	if err := th.CompileProgram(h, 1, lto); err != nil || !c.got.Options.LTO {
+		t.Errorf("for linking: %v, %+v", err, c.got.Options)
+	}
+	if got := th.text(th.GetCompiledResultSize, th.GetCompiledResult, h); got != "PTX" {
+		t.Errorf("result %q", got)
+	}
 	bad, _ := texts("-foo")
 	if err := th.CompileProgram(h, 1, bad); !errors.Is(err, invalidOption) {
 		t.Error(err)

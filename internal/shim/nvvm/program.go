@@ -16,7 +16,7 @@ type program struct {
 	mu     lockrank.Mutex[lockrank.NVVMProgram]
 	units  []compile.NVVMUnit // guarded by mu
 	texts  strings.Builder    // guarded by mu
-	result string             // guarded by mu
+	result string             // with the NUL behind a text; guarded by mu
 	log    string             // guarded by mu
 }
 
@@ -24,6 +24,9 @@ type program struct {
 const handleKind = 42
 
 var programs = handle.NewTable[program](handleKind, "NVVM programs")
+
+// none is the result of a program that was not compiled.
+const none = "\x00"
 
 // maxOptions bounds what a false count can make us read.
 const maxOptions = 1 << 16
@@ -40,7 +43,7 @@ func find(h uint64) (*program, error) {
 
 // CreateProgram makes an empty program.
 func (t *Thread) CreateProgram() (uint64, error) {
-	v := programs.New(&program{})
+	v := programs.New(&program{result: none})
 	if v == 0 {
 		return 0, noMemory
 	}
@@ -103,7 +106,7 @@ func compileProgram(h uint64, n int32, at hostmem.Ptr, verify bool) error {
 	defer p.mu.Unlock()
 	p.log = ""
 	if !verify {
-		p.result = ""
+		p.result = none
 	}
 	if n < 0 || n > maxOptions || n > 0 && at == 0 {
 		return invalidOption
@@ -125,8 +128,12 @@ func compileProgram(h uint64, n int32, at hostmem.Ptr, verify bool) error {
 	if err != nil {
 		return p.failed(err, verify)
 	}
-	if !verify {
+	switch {
+	case verify:
+	case o.LTO:
 		p.result = text
+	default:
+		p.result = text + "\x00"
 	}
 	return nil
 }
@@ -146,14 +153,14 @@ func (p *program) failed(err error, verify bool) error {
 	return notCompiled
 }
 
-// GetCompiledResultSize is the result's size with the NUL behind it.
+// GetCompiledResultSize is the result's size, with the NUL behind a text.
 func (t *Thread) GetCompiledResultSize(h uint64) (uint64, error) {
 	p, err := find(h)
 	if err != nil {
 		return 0, err
 	}
 	defer p.mu.Unlock()
-	return uint64(len(p.result)) + 1, nil
+	return uint64(len(p.result)), nil
 }
 
 // GetCompiledResult copies the result.
@@ -183,15 +190,14 @@ func (t *Thread) GetProgramLog(h uint64, to hostmem.Ptr) error {
 		return err
 	}
 	defer p.mu.Unlock()
-	return put(to, p.log)
+	return put(to, p.log+"\x00")
 }
 
-// put copies a text and a NUL.
+// put copies a text.
 func put(to hostmem.Ptr, text string) error {
 	if to == 0 {
 		return invalidInput
 	}
-	b := hostmem.Bytes(to, uint64(len(text))+1)
-	b[copy(b, text)] = 0
+	copy(hostmem.Bytes(to, uint64(len(text))), text)
 	return nil
 }
