@@ -2,6 +2,7 @@
 //
 //   node llama.mjs logits cuda|cpu OUT MODEL...   teacher-forced logits, with and without flash attention, into OUT
 //   node llama.mjs speed cuda|cpu MODEL [N]       tokens a second: a prompt of 512, then N (32) one by one
+//   node llama.mjs first cuda|cpu MODEL [P] [N]   seconds from the start of the process: a prompt of P (128), then N (4) tokens
 //   node llama.mjs text cuda|cpu MODEL            sixteen tokens
 //   node llama.mjs sizes cuda|cpu MODEL...        batches of every size that has a kernel of its own
 //   node llama.mjs record REF OUT                 how far a GPU's OUT is from the CPU backend's REF: the lines of llama.h200.txt
@@ -121,6 +122,22 @@ async function speed(gpu, file, n) {
     for (let i = 0; i < 3; i++) (await run()).forEach((v, k) => { best[k] = k < 2 ? Math.max(best[k], v) : Math.min(best[k], v); });
     console.log(`${path.basename(file, ".gguf")} ${gpu}: prompt ${best[0].toFixed(1)} tokens/s (${best[2].toFixed(3)} ms of processor a token), ` +
         `generation ${best[1].toFixed(1)} tokens/s (${best[3].toFixed(2)} ms of processor a token)`);
+    process.exit(0);
+}
+
+async function first(gpu, file, prompt, n) {
+    const seconds = () => (performance.now() / 1e3).toFixed(2), at = [];
+    const llama = await start(gpu);
+    const model = await llama.loadModel({modelPath: file, gpuLayers: gpu === "cpu" ? 0 : "max"});
+    const tokens = text(prompt + n, model.fileInfo.metadata.llama.vocab_size);
+    const context = await model.createContext({contextSize: 1024, batchSize: 512, flashAttention: true, threads: +(process.env.THREADS ?? 0)});
+    const sequence = context.getSequence();
+    const only = {generateNext: {token: true, options: {temperature: 0}}};
+    at.push(seconds());
+    await sequence.controlledEvaluate(tokens.slice(0, prompt).map((t, i) => i === prompt - 1 ? [t, only] : t));
+    at.push(seconds());
+    for (const t of tokens.slice(prompt)) await sequence.controlledEvaluate([[t, only]]);
+    console.log(`${path.basename(file, ".gguf")} ${gpu}: loaded after ${at[0]} s, prompt of ${prompt} after ${at[1]} s, ${n} tokens after ${seconds()} s`);
     process.exit(0);
 }
 
@@ -261,9 +278,10 @@ async function everySize(gpu, models) {
 const [mode, ...rest] = process.argv.slice(2);
 if (mode === "logits") await logits(rest[0], rest[1], rest.slice(2));
 else if (mode === "speed") await speed(rest[0], rest[1], +(rest[2] ?? 32));
+else if (mode === "first") await first(rest[0], rest[1], +(rest[2] ?? 128), +(rest[3] ?? 4));
 else if (mode === "record") record(rest[0], rest[1]);
 else if (mode === "near") near(rest[0], rest[1]);
 else if (mode === "page") page(rest[0], rest[1], rest.slice(2).map((a) => a.split("=")));
 else if (mode === "text") await generate(rest[0], rest[1]);
 else if (mode === "sizes") await everySize(rest[0], rest.slice(1));
-else { console.error("usage: node llama.mjs logits|speed|text|sizes|record|near|page …"); process.exit(2); }
+else { console.error("usage: node llama.mjs logits|speed|first|text|sizes|record|near|page …"); process.exit(2); }

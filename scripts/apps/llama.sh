@@ -8,6 +8,7 @@
 #   scripts/apps/llama.sh sizes [TYPE...]  batches of every size that has a kernel of its own, with the build for CUDA 13
 #   scripts/apps/llama.sh page             writes docs/apps/zllama.md from what check left
 #   scripts/apps/llama.sh speed TYPE...    tokens a second, Kudzu beside the CPU backend     (SHAPE=1.1B for the large model)
+#   scripts/apps/llama.sh first TYPE...    seconds to the first tokens: the CPU backend, Kudzu with an empty cache, and again with what it left
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -118,5 +119,20 @@ speed)
         kudzu 13 speed cuda "$f"
     done
     ;;
-*) sed -n '2,12p' "$0" >&2; exit 2 ;;
+first)
+    KUDZU_CACHE_DIR=$(mktemp -d)
+    export KUDZU_CACHE_DIR
+    trap 'rm -rf "$KUDZU_CACHE_DIR"' EXIT
+    for q; do
+        f=$(model "$q")
+        (cd "$apps/app" && node "$root/scripts/apps/llama.mjs" first cpu "$f")
+        rm -rf "$KUDZU_CACHE_DIR"
+        mkdir -p "$KUDZU_CACHE_DIR"
+        for cache in cold warm; do
+            echo "$cache cache:"
+            kudzu 13 first cuda "$f"
+        done
+    done
+    ;;
+*) sed -n '2,13p' "$0" >&2; exit 2 ;;
 esac
