@@ -215,7 +215,14 @@ func (e *emitter) body() {
 
 // insts emits the instructions of a block.
 func (e *emitter) insts(list []*ir.Inst) {
+	rows := e.rows(list)
 	for i := 0; i < len(list); i++ {
+		if g := rows[list[i]]; g != nil {
+			if g.at == list[i] {
+				e.row(g)
+			}
+			continue
+		}
 		if n := e.tile(list[i:]); n > 0 {
 			e.storeTile(list[i : i+n])
 			i += n - 1

@@ -15,6 +15,10 @@ func (e *emitter) gather(a *access) []ll.Val {
 			base := e.at(e.pointer(a.in.Space, p.base), int(p.off))
 			return []ll.Val{e.gather32(a, base, p.scale, func(h int) ll.Val { return e.slice(p.index, h, 16) })}
 		}
+		if a.in.Space == ir.Shared { // where addresses are 32 bits
+			index := e.Trunc(e.vector(a.in.Args[0]), "i32")
+			return []ll.Val{e.gather32(a, e.ctx.shared, 1, func(h int) ll.Val { return e.slice(index, h, 16) })}
+		}
 	}
 	if e.cpu.avx512 && e.w == 32 && !a.known && len(a.types) == 1 && a.elem < 4 && a.in.Space != ir.Local && !a.in.Volatile && a.in.Order == ir.Weak {
 		return []ll.Val{e.gatherSmall(a)}

@@ -332,7 +332,7 @@ func (e *emitter) mayBeUnit(a *access) bool {
 // fromMemory reports a value that depends on something loaded or exchanged: an index of that kind is rarely regular.
 func fromMemory(v *ir.Value, depth int) bool {
 	d := v.Def
-	if d == nil {
+	if d == nil || v.Shape.Kind >= ir.Affine { // a loop's index is regular itself
 		return false
 	}
 	if d.Op.Row().Effects != 0 || d.Op == ir.Phi || depth > 12 {
@@ -466,11 +466,15 @@ func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 	e.choose(full, "wide", fast, func() []ll.Val { e.scatter(a, vals); return nil })
 }
 
-// scatter stores lane by lane in order: unrolled when all lanes act, a loop over the acting ones otherwise. The processor's
-// scatter is no faster than either.
+// scatter stores lane by lane in order: by the processor's scatter where the addresses are in vectors, which take as long to take
+// apart, else unrolled when all lanes act, or a loop over the acting ones.
 func (e *emitter) scatter(a *access, vals []*ir.Value) {
 	if len(vals) > 1 {
 		e.storePieces(a, vals)
+		return
+	}
+	if e.cpu.avx512 && e.w == 32 && !a.known && a.elem == 4 && a.in.Space != ir.Local && !watched(a.in) {
+		e.scatter32(a, e.stored(vals[0], e.w))
 		return
 	}
 	if !a.all {
@@ -487,6 +491,24 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 		p := at(l)
 		y := e.Extract(x, l)
 		e.Store(y, p, a.elem)
+	}
+}
+
+// scatter32 stores words, 16 lanes at a time; of lanes at one address the last one's stays.
+func (e *emitter) scatter32(a *access, x ll.Val) {
+	at := func(h int) ll.Val { return e.slice(e.pointers(a.in), h, 16) }
+	if p, ok := e.takeApart(a.in.Args[0], a.in); ok {
+		base := e.at(e.pointer(a.in.Space, p.base), int(p.off))
+		at = func(h int) ll.Val {
+			return e.GEP(ll.IntType(8*int(p.scale)), base, e.SExt(e.slice(p.index, h, 16), "i64"))
+		}
+	} else if a.in.Space == ir.Shared {
+		index := e.Trunc(e.vector(a.in.Args[0]), "i32")
+		at = func(h int) ll.Val { return e.GEP("i8", e.ctx.shared, e.SExt(e.slice(index, h, 16), "i64")) }
+	}
+	for h := 0; h < e.w; h += 16 {
+		part, ptrs := e.slice(x, h, 16), at(h)
+		e.IntrOf("void", "masked.scatter", []ll.Type{part.T, ptrs.T}, part, ptrs, ll.Int("i32", 4), e.slice(a.mask, h, 16))
 	}
 }
 
