@@ -181,8 +181,9 @@ func TestWgmmaConstants(t *testing.T) {
 		"wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 {f0, f1, f2, f3}, d0, d1, r4, 1, p0, 1, 1;":     "Argument 4 of instruction 'Sparse wgmma.mma_async with FP8 types': unexpected value '1', expected to be 0",
 		"wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {r0, r1, r2, r3}, d0, d1, r4, 1, p0;":               "Argument 4 of instruction 'Sparse wgmma.mma_async with integer types': unexpected value '1', expected to be 0",
 		"wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 {f0, f1, f2, f3}, d0, d1, r4, 1, p0, 1, -1;":    "",
-		"wgmma.wait_group.sync.aligned -1;": "Argument 0 of instruction 'wgmma.wait_group': unexpected value '-1', expected to be non-negative integer",
-		"wgmma.wait_group.sync.aligned 8;":  "",
+		"wgmma.wait_group.sync.aligned -1;":                                             "Argument 0 of instruction 'wgmma.wait_group': unexpected value '-1', expected to be non-negative integer",
+		"wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {r0, r1, r2, r3}, d0, d1, p0;": "Feature 'WGMMA with mixed integer types' requires PTX ISA .version 8.4 or later",
+		"wgmma.wait_group.sync.aligned 8;":                                              "",
 	} {
 		_, err := Text(".version 8.2\n.target sm_90a\n.address_size 64\n.entry k() {\n.reg .b32 r<8>;\n.reg .f32 f<8>;\n.reg .b64 d<2>;\n.reg .pred p<1>;\n" + line + "\nret;\n}\n")
 		got := ""

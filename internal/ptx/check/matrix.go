@@ -40,6 +40,18 @@ func narrow(a isa.Mod) bool {
 // narrow6 reports the types of six and four bits.
 func narrow6(a isa.Mod) bool { return narrow(a) && a != isa.ModE4m3 && a != isa.ModE5m2 }
 
+// wgmmaSpelling: signed and unsigned bytes together came later.
+func wgmmaSpelling(c *checker, in *ptx.Inst) bool {
+	if !in.Has(isa.ModS32) || in.OptMod("atype") == in.OptMod("btype") {
+		return true
+	}
+	what := "WGMMA with mixed integer types"
+	if in.Op() == isa.WgmmaMmaAsyncSp {
+		what = "Sparse " + what
+	}
+	return c.need(in, isa.Need{PTX: isa.V(8, 4)}, what)
+}
+
 // wgmmaRule: the input scales are 1 or -1, and the selector of metadata is 0, or 1 where half of the threads have enough.
 func wgmmaRule(c *checker, in *ptx.Inst) {
 	types, selectors := "floating point types", uint64(1)

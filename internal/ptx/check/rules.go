@@ -18,6 +18,7 @@ var spellingRules = [isa.NumOps]func(*checker, *ptx.Inst) bool{
 	isa.MbarrierTestWait: semSpelling, isa.MbarrierTryWait: semSpelling,
 	isa.MultimemLdReduce: semSpelling, isa.MultimemSt: semSpelling, isa.MultimemRed: semSpelling,
 	isa.Mma: mmaSpelling, isa.MmaSp: mmaSpelling, isa.WmmaMma: wmmaSpelling, isa.WmmaLoad: wmmaSpelling, isa.WmmaStore: wmmaSpelling,
+	isa.WgmmaMmaAsync: wgmmaSpelling, isa.WgmmaMmaAsyncSp: wgmmaSpelling,
 	isa.Tex:               texSpelling,
 	isa.CpAsyncBulkTensor: tensorSpelling, isa.CpAsyncBulkPrefetchTensor: tensorSpelling, isa.CpReduceAsyncBulkTensor: tensorSpelling,
 	isa.Tcgen05Mma: collectorSpelling, isa.Tcgen05MmaSp: collectorSpelling,
