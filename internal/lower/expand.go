@@ -47,7 +47,7 @@ func (x *inst) loadTiles(addr *ir.Value, m *ir.Matrix) []*ir.Value {
 	ls, a := x.lanes(), x.resize(addr, 32, false)
 	var vs []*ir.Value
 	for i := range m.Num {
-		v := x.b.Emit(ir.Load, ir.I32, ir.Attr{Space: ir.Shared, Align: 4}, x.rowAddr(ls, a, i))
+		v := x.b.Emit(ir.Load, ir.I32, ir.Attr{Space: ir.Shared, Align: 4, Quads: true}, x.rowAddr(ls, a, i))
 		if m.Trans {
 			v = x.transpose(ls, v)
 		}

@@ -13,9 +13,9 @@ import (
 
 // descriptor is a matrix in shared memory; all values are the same in all lanes.
 type descriptor struct {
-	start, leading, stride *ir.Value // bytes
-	shift                  *ir.Value // 16<<shift bytes are a row of the swizzle pattern
-	mask                   *ir.Value // 16-byte parts of a row, less one
+	start, leading, stride *ir.Value // in parts of 16 bytes
+	shift                  *ir.Value // 1<<shift parts are a row of the swizzle pattern
+	mask                   *ir.Value // 1<<shift - 1
 	phase                  *ir.Value
 }
 
@@ -26,24 +26,22 @@ func (x *inst) descriptor(name string) *descriptor {
 	v := x.arg(name)
 	lo := x.firstLane(x.resize(v, 32, false))
 	hi := x.firstLane(x.resize(x.op(ir.ShrU, v, i32(32)), 32, false))
-	bytes := func(v *ir.Value, at int64) *ir.Value {
-		return x.op(ir.Shl, x.op(ir.And, x.op(ir.ShrU, v, i32(at)), i32(0x3fff)), i32(4))
-	}
-	d := &descriptor{start: bytes(lo, 0), leading: bytes(lo, 16), stride: bytes(hi, 0)}
+	field := func(v *ir.Value, at int64) *ir.Value { return x.op(ir.And, x.op(ir.ShrU, v, i32(at)), i32(0x3fff)) }
+	d := &descriptor{start: field(lo, 0), leading: field(lo, 16), stride: field(hi, 0)}
 	d.phase = x.op(ir.And, x.op(ir.ShrU, hi, i32(17)), i32(7))
 	d.shift = x.op(ir.And, x.op(ir.Sub, i32(4), x.op(ir.ShrU, hi, i32(30))), i32(3)) // modes 0 to 3: none, 128, 64, 32 bytes
 	d.mask = x.op(ir.Sub, x.op(ir.Shl, i32(1), d.shift), i32(1))
 	return d
 }
 
-// parts is where 16-byte part n lies if rows of the pattern follow each other at a distance.
+// parts is where part n lies if rows of the pattern follow each other at a distance.
 func (d *descriptor) parts(x *inst, n, distance *ir.Value) *ir.Value {
-	return x.op(ir.Add, x.op(ir.Shl, x.op(ir.And, n, d.mask), i32(4)), x.op(ir.Mul, x.op(ir.ShrU, n, d.shift), distance))
+	return x.op(ir.Add, x.op(ir.And, n, d.mask), x.op(ir.Mul, x.op(ir.ShrU, n, d.shift), distance))
 }
 
 // tile reads a tile of 8 rows of 16 bytes as ldmatrix does: number row of the rows of a or columns of b, number k along k.
 func (d *descriptor) tile(x *inst, ls lanes, row, k *ir.Value, across bool) *ir.Value {
-	at := x.op(ir.Add, d.start, x.op(ir.Shl, ls.group, x.op(ir.Add, d.shift, i32(4))))
+	at := x.op(ir.Add, d.start, x.op(ir.Shl, ls.group, d.shift))
 	var off *ir.Value
 	if !across {
 		off = x.op(ir.Add, x.op(ir.Mul, row, d.stride), d.parts(x, k, d.leading))
@@ -53,9 +51,9 @@ func (d *descriptor) tile(x *inst, ls lanes, row, k *ir.Value, across bool) *ir.
 		off = x.op(ir.Add, x.op(ir.Mul, k, ks), d.parts(x, row, rows))
 	}
 	at = x.op(ir.Add, at, off)
-	turn := x.op(ir.And, x.op(ir.Sub, x.op(ir.ShrU, at, i32(7)), d.phase), d.mask)
-	at = x.op(ir.Or, x.op(ir.Xor, at, x.op(ir.Shl, turn, i32(4))), x.op(ir.Shl, ls.t, i32(2)))
-	v := x.b.Emit(ir.Load, ir.I32, ir.Attr{Space: ir.Shared, Align: 4}, x.resize(at, 64, false))
+	turn := x.op(ir.And, x.op(ir.Sub, x.op(ir.ShrU, at, i32(3)), d.phase), d.mask)
+	at = x.op(ir.Or, x.op(ir.Shl, x.op(ir.Xor, at, turn), i32(4)), x.op(ir.Shl, ls.t, i32(2)))
+	v := x.b.Emit(ir.Load, ir.I32, ir.Attr{Space: ir.Shared, Align: 4, Quads: true}, x.resize(at, 64, false))
 	if across {
 		v = x.transpose(ls, v)
 	}

@@ -89,6 +89,11 @@ func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 			r.kind = a.amongMembers(in)
 		}
 		return r
+	case ir.Shfl:
+		if a.broadcast(in) {
+			r.kind = ir.WarpUniform
+		}
+		return r
 	}
 	if row.Lanes != ir.LanesArgs {
 		return r
@@ -101,6 +106,13 @@ func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 		return r
 	}
 	return a.elementwise(in, r, least)
+}
+
+// broadcast reports a shuffle that gives all lanes the same: one lane's value, or what was the same before.
+func (a *shapeAnalysis) broadcast(in *ir.Inst) bool {
+	const whole = 31 // the warp is one segment
+	one := in.Shuf == ir.ShufIdx && in.Args[1].Const && in.Args[2].Const && in.Args[2].Bits == whole
+	return len(in.Results) == 1 && (one || a.fact(in.Args[0]).kind >= ir.WarpUniform)
 }
 
 func (a *shapeAnalysis) phiFact(in *ir.Inst) fact {

@@ -36,6 +36,25 @@ func (e *emitter) gather(a *access) []ll.Val {
 	return out
 }
 
+// loadQuads loads words of which each four lanes' follow each other: eight vectors of four.
+func (e *emitter) loadQuads(a *access) []ll.Val {
+	fast := func() []ll.Val {
+		at := e.vector(a.in.Args[0])
+		t := memType(a.types[0])
+		var parts []ll.Val
+		for l := 0; l < e.w; l += 4 {
+			p := e.pointer(a.in.Space, e.Extract(at, l))
+			parts = append(parts, e.LoadAs(ll.Vec(4, t), p, ll.Access{Align: 4, Meta: a.ro}))
+		}
+		return []ll.Val{e.concat(parts)}
+	}
+	if a.all {
+		return fast()
+	}
+	full := e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1))
+	return e.choose(full, "quads", fast, func() []ll.Val { return e.gather(a) })
+}
+
 // gatherPieces gathers the elements of up to 8 bytes of a lane together, and takes them apart.
 func (e *emitter) gatherPieces(a *access) []ll.Val {
 	var out []ll.Val

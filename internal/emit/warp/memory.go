@@ -109,6 +109,8 @@ func emitLoad(e *emitter, in *ir.Inst) {
 		out = e.loadSegStrided(a)
 	case a.known && a.same() && len(a.types) == 1 && a.shape.Seg == 0 && a.shape.Stride > 0 && a.shape.Stride%int64(a.size) == 0 && a.shape.Stride <= 4*int64(a.size):
 		out = e.loadStrided(a, int(a.shape.Stride)/a.size)
+	case in.Quads && e.w == 32 && e.cpu.avx512:
+		out = e.loadQuads(a)
 	case e.planned(a, &plan):
 		out = e.loadKnown(a, plan)
 	case e.mayBeUnit(a):

@@ -183,6 +183,10 @@ func emitMatch(e *emitter, in *ir.Inst) {
 func emitShfl(e *emitter, in *ir.Inst) {
 	e.needLanes(in)
 	v, lane, c := in.Args[0], in.Args[1], in.Args[2]
+	if uniform(in.Results[0]) && e.w > 1 {
+		e.broadcast(in)
+		return
+	}
 	if lane.Const && c.Const {
 		e.shflConst(in, int(lane.Bits), uint32(c.Bits))
 		return
@@ -218,6 +222,16 @@ func emitShfl(e *emitter, in *ir.Inst) {
 	if len(in.Results) > 1 {
 		e.set(in.Results[1], ok)
 	}
+}
+
+// broadcast is a shuffle that gives all lanes the same.
+func (e *emitter) broadcast(in *ir.Inst) {
+	v := in.Args[0]
+	if uniform(v) {
+		e.set(in.Results[0], e.clean(v, 1))
+		return
+	}
+	e.set(in.Results[0], e.Extract(e.clean(v, e.w), int(in.Args[1].Bits)&31))
 }
 
 // shflConst is a shuffle whose pattern is known now.
