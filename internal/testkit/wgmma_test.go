@@ -172,7 +172,7 @@ copy:
 	return b.String()
 }
 
-const groupHeader = ".version 8.2\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 image_shared[];\n"
+const groupHeader = ".version 8.4\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 image_shared[];\n"
 
 // encode is a small integer as an element.
 func encode(v int, elem string) uint64 {
