@@ -192,9 +192,9 @@ static void in_process(void) {
     CHECK(cuMemcpyDtoH_v2(counts, p, sizeof counts));
     for (int i = 0; i < 256; i++)
         if (counts[i] != (SAMPLES + 1) * BURST) die("launch: %u increments of %d arrived", counts[i], (SAMPLES + 1) * BURST);
-    figure("enqueue an empty kernel, in a burst of 1,000", median(burst, SAMPLES), "us", 0.5);
+    figure("enqueue an empty kernel, in a burst of 1,000", median(burst, SAMPLES), "us", 0.35);
     figure("the same, until all have run, per kernel", median(drain, SAMPLES), "us", 0);
-    figure("launch + synchronize an empty kernel", median(single, SAMPLES), "us", 2);
+    figure("launch + synchronize an empty kernel", median(single, SAMPLES), "us", 1.2);
     figure("synchronize with nothing to wait for", median(fence, SAMPLES), "us", 0);
     figure("1,000 dependent kernels of 256 threads", median(chain, SAMPLES), "ms", 0);
 }

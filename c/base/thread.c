@@ -3,6 +3,7 @@
 #include "base.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 static __thread struct kz_thread self;
 static _Atomic uint64_t threads;
@@ -16,6 +17,8 @@ static void ended(void *block) {
 	struct kz_thread *t = block;
 	if (t->flags & KZ_THREAD_KEPT)
 		kz_thread_ended(t);
+	free(t->passes);
+	t->passes = NULL; // a destructor that comes later may call us again
 }
 
 __attribute__((constructor)) static void start(void) { keyed = !pthread_key_create(&key, ended); }

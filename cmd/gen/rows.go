@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"sort"
@@ -101,7 +102,7 @@ func (w *world) rowLine(fs []front, api *spec.API, s spec.Symbol) (string, error
 		return fmt.Sprintf("BASE(%s, %s, %s, %s", in, slot, s.Name, entry), nil
 	}
 	b := w.bound[s.Func]
-	door := "plain"
+	door := cmp.Or(s.Func.Door, "plain")
 	if s.Func.Ends {
 		door = "ends"
 	}

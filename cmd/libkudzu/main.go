@@ -14,6 +14,7 @@ import (
 	"kudzu/internal/cudart"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	"kudzu/internal/engine"
 	"kudzu/internal/libraries"
 )
 
@@ -34,6 +35,7 @@ func start() error {
 	debug.SetGCPercent(100)
 	debug.SetMemoryLimit(math.MaxInt64)
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
+	abi.Express(engine.ExpressCalls())
 	client := devices.Client(devices.Config{}) // one compiler process serves devices and libraries
 	driver.Start(devices.All(devices.Config{Shared: client}), abi.CallOut, abi.CallBack, abi.CallQuiet)
 	libraries.Start(client)

@@ -1,5 +1,6 @@
 // The image as libkudzu-base.so sees it: kz_attach, and the way of every call into Go.
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "_cgo_export.h"
@@ -38,6 +39,49 @@ int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args) {
 	host->contexts_ended(); // outside every lock of the driver: it runs code of libraries above
 	return rc;
 }
+
+static struct { // engine/express.h
+	int (*launch)(void *passes, uint64_t context, const void *call);
+	int (*wait)(void *passes, uint64_t context, uint64_t stream);
+} express;
+
+void kz_express_set(uint64_t launch, uint64_t wait) {
+	express.launch = (int (*)(void *, uint64_t, const void *))launch;
+	express.wait = (int (*)(void *, uint64_t, uint64_t))wait;
+}
+
+// The thread's block if it may make a call without Go, or NULL. The wiring has set express before Go leaves a pass.
+static struct kz_thread *may_pass(void) {
+	struct kz_thread *t = host->thread();
+	bool plain = t->passes && t->depth - 1 < KZ_CONTEXT_STACK && !(t->flags & (KZ_THREAD_CALLBACK | KZ_THREAD_QUIET));
+	return plain ? t : NULL;
+}
+
+int32_t kz_door_launch(uint32_t id, uint32_t flag, void *args) {
+	struct kz_thread *t = may_pass();
+	int saved = errno;
+	if (t && express.launch(t->passes, t->stack[t->depth - 1], args)) {
+		errno = saved;
+		return 0;
+	}
+	errno = saved;
+	return kz_door(id, flag, args);
+}
+
+static int32_t wait_for(uint64_t stream, uint32_t id, uint32_t flag, void *args) {
+	struct kz_thread *t = may_pass();
+	int saved = errno;
+	if (t && express.wait(t->passes, t->stack[t->depth - 1], stream)) {
+		errno = saved;
+		return 0;
+	}
+	errno = saved;
+	return kz_door(id, flag, args);
+}
+
+int32_t kz_door_wait(uint32_t id, uint32_t flag, void *args) { return wait_for(*(uint64_t *)args, id, flag, args); }
+
+int32_t kz_door_wait_all(uint32_t id, uint32_t flag, void *args) { return wait_for(UINT64_MAX, id, flag, args); }
 
 static void thread_ended(struct kz_thread *t) { kzDoor(t, KZ_THREAD_END, NULL); }
 

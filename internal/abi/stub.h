@@ -2,6 +2,9 @@
 // number. There is one for every row; each major version's jump table points at it. KZ_RUNTIME is KZ_DOOR_RUNTIME or 0.
 #define plain kz_door
 #define ends kz_door_ends
+#define launch kz_door_launch
+#define wait kz_door_wait
+#define wait_all kz_door_wait_all
 #define GO(in, slot, name, signature, door, sum) STUB_##signature(KZ_STUB(slot), door, KZ_CALL(slot), KZ_RUNTIME)
 #define VARIANT(in, slot, name, row, signature, door, sum) \
 	STUB_##signature(KZ_STUB(slot), door, KZ_CALL(row), (KZ_RUNTIME | KZ_THREAD_PER_THREAD))

@@ -222,6 +222,7 @@ func (f *Function) setAttribute(attr cu.CUfunction_attribute, v int32) error {
 	default: // the others are read-only or unknown
 		return errInvalidValue
 	}
+	f.mod.ctx.state.changed()
 	return nil
 }
 

@@ -15,6 +15,7 @@ type scratch struct {
 	params []byte
 	given  []byte     // parameters laid out already, by a shim
 	event  cu.CUevent // to record behind the kernel
+	gen    uint64     // of a pass for launches like this; 0: they get none
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{params: make([]byte, 0, 512)} }}
@@ -25,11 +26,13 @@ var launchBlocking = sync.OnceValue(func() bool { return config.Get("CUDA_LAUNCH
 // LaunchKernel runs a kernel over a grid of blocks. Parameters come as a list of addresses, or packed in extra.
 func (t *Thread) LaunchKernel(f cu.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream cu.CUstream, params, extra hostmem.Ptr) error {
 	sc := scratches.Get().(*scratch)
+	sc.gen = generation()
 	l := &sc.launch // in place: a copy of what was just written in smaller pieces waits for them
 	l.Grid[0], l.Grid[1], l.Grid[2] = gx, gy, gz
 	l.Block[0], l.Block[1], l.Block[2] = bx, by, bz
 	l.DynamicShared, l.Cooperative, l.Cluster = shared, false, [3]uint32{}
 	err := t.launch(sc, f, stream, params, extra)
+	sc.gen = 0
 	scratches.Put(sc) // not deferred: a fault in the program's memory may just lose it
 	return err
 }
@@ -144,7 +147,7 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if err := t.bindRefs(f.mod); err != nil {
 		return err
 	}
-	if err := st.launch(f.kernel, &sc.launch); err != nil {
+	if err := t.enqueue(sc, f, h, stream, st); err != nil {
 		return f.fail(st, err)
 	}
 	if launchBlocking() {
@@ -161,13 +164,19 @@ func (f *Function) fail(st *Stream, err error) error {
 	return err
 }
 
-// launch is enqueue for the most frequent work.
-func (s *Stream) launch(k backend.Kernel, l *backend.Launch) error {
-	if err := s.begin(); err != nil {
+// enqueue is Stream.enqueue for the most frequent work.
+func (t *Thread) enqueue(sc *scratch, f *Function, h cu.CUfunction, stream cu.CUstream, st *Stream) error {
+	if err := st.begin(); err != nil {
 		return err
 	}
-	defer s.end()
-	return s.q.Launch(k, l)
+	defer st.end()
+	if err := st.q.Launch(f.kernel, &sc.launch); err != nil {
+		return err
+	}
+	if sc.gen != 0 {
+		t.pass(sc, f, h, stream, st)
+	}
+	return nil
 }
 
 // fits checks a launch against the limits of the device and those that the kernel declares.

@@ -139,6 +139,7 @@ func (t *Thread) LibraryUnload(h cu.CUlibrary) error {
 		s.kernels.Delete(handleValue(k.handle))
 	}
 	l.mu.Unlock()
+	s.changed()
 	s.contexts.All(func(_ handle.Value, c *Context) bool {
 		c.mu.Lock()
 		m := c.loaded[l]

@@ -246,6 +246,7 @@ func (m *Module) drop() {
 		s.functions.Delete(handleValue(f.handle))
 	}
 	m.mu.Unlock()
+	s.changed()
 	for _, a := range s.allocs.takeAll(func(a *alloc) bool { return a.kind == allocVar && a.ctx == m.ctx && m.owns(a) }) {
 		a.release()
 	}

@@ -80,6 +80,7 @@ func (c *Context) fail(err error) error {
 			code = faultCodes[f.Kind]
 		}
 		if c.fault.CompareAndSwap(0, int32(code)) {
+			c.state.changed()
 			complain("%s", f.Error())
 		}
 		return Result(c.fault.Load())

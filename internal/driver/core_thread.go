@@ -23,6 +23,8 @@ type Thread struct {
 	Depth     uint32                  // contexts on Stack
 	Device    int32                   // the runtime API's device, plus one; 0 before a choice
 	Stack     [MaxContextStack]uint64 // CUcontext values; Stack[Depth-1] is current
+	Passes    uint64                  // the backend's, see core_express.go
+	Passed    uint64                  // their generation, as seen last
 }
 
 // ThreadPerThread says the call came in through a per-thread-default-stream entry point.

@@ -33,6 +33,10 @@ type Context struct {
 	legacy    atomic.Pointer[Stream]
 	blocking  atomic.Pointer[[]*Stream] // those that the legacy stream waits for; written under mu, replaced, never changed in place
 
+	// Passes were given that the order concerns (core_express.go): for the legacy stream, which had it to itself, and for blocking ones.
+	alonePasses, dirtyPasses atomic.Bool
+	staged                   *atomic.Uint64 // len(staging), where C sees it
+
 	tailMu lockrank.Mutex[lockrank.DriverTail] // held under order, for legacyTail only
 	tail   backend.Fence                       // guarded by tailMu: end of the legacy stream at tailAt
 	tailAt uint64                              // guarded by tailMu
@@ -86,6 +90,7 @@ func normalFlags(flags uint32) uint32 {
 // newContext makes a context that is not alive yet.
 func (s *state) newContext(d *Device, primary bool) (*Context, error) {
 	c := &Context{state: s, dev: d, primary: primary, id: s.contextN.Add(1)}
+	c.staged = &counters(s, c, 1)[0]
 	h := s.contexts.New(c)
 	if h == 0 {
 		return nil, errOutOfMemory
@@ -111,7 +116,7 @@ func (c *Context) wake(flags uint32) error {
 	c.blocking.Store(nil)
 	c.events, c.modules, c.loaded = map[*Event]struct{}{}, map[*Module]struct{}{}, map[*Library]*Module{}
 	c.peers = nil
-	c.legacy.Store(&Stream{ctx: c, q: q, kind: legacyStream, id: c.state.streamN.Add(1)})
+	c.legacy.Store(c.streamOn(q, legacyStream, 0))
 	c.fault.Store(0)
 	c.alive.Store(true)
 	return nil
@@ -138,6 +143,7 @@ func (c *Context) put() {
 	c.streams, c.events, c.modules, c.perThread, c.zombies, c.loaded, c.peers = nil, nil, nil, nil, nil, nil, nil
 	c.blocking.Store(nil)
 	c.mu.Unlock()
+	c.state.changed()
 
 	c.state.dropCaptures(func(st *Stream) bool { return st.ctx == c }, true)
 	for st := range streams {
@@ -403,7 +409,14 @@ func (t *Thread) CtxDetach(h cu.CUcontext) error {
 }
 
 // CtxSynchronize waits for all work of the current context.
-func (t *Thread) CtxSynchronize() error { return t.CtxSynchronizeV2(0) }
+func (t *Thread) CtxSynchronize() error {
+	gen := generation()
+	err := t.CtxSynchronizeV2(0)
+	if err == nil && gen != 0 {
+		t.passWaitAll(gen)
+	}
+	return err
+}
 
 // CtxSynchronizeV2 waits for all work of a context.
 func (t *Thread) CtxSynchronizeV2(h cu.CUcontext) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
@@ -28,7 +29,7 @@ type Device struct {
 }
 
 func newDevice(ordinal int, d backend.Device) *Device {
-	return &Device{ordinal: int32(ordinal), dev: d, info: d.Info()}
+	return &Device{ordinal: int32(ordinal), dev: d, info: d.Info(), pools: devicePools{excess: new(atomic.Uint64)}}
 }
 
 // claim is what a device says of itself where code is chosen for it.

@@ -282,6 +282,7 @@ func (t *Thread) beginCapture(h cu.CUstream, g *Graph, deps []edge, mode cu.CUst
 		s.captures = append(s.captures, c)
 		s.captureN.Add(1)
 		st.capture.Store(c)
+		s.changed()
 		return nil
 	})
 }

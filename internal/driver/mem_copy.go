@@ -142,6 +142,7 @@ func (s *Stream) stage(dst, src, n uint64) (bool, error) {
 	}
 	c.mu.Lock()
 	c.staging = append(c.staging, stagedCopy{addr, length, f})
+	c.staged.Store(uint64(len(c.staging)))
 	c.mu.Unlock()
 	return true, nil
 }
@@ -159,6 +160,7 @@ func (c *Context) releaseStaging(all bool) {
 		}
 	}
 	c.staging = kept
+	c.staged.Store(uint64(len(kept)))
 }
 
 // MemcpyHtoD copies from host to device and waits.

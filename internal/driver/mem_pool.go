@@ -62,10 +62,10 @@ func (b *poolBlock) done() bool {
 // devicePools is what a device knows of pools.
 type devicePools struct {
 	mu      lockrank.Mutex[lockrank.DriverPools]
-	builtin *Pool       // guarded by mu: made at first touch
-	current *Pool       // guarded by mu: nil means builtin
-	all     []*Pool     // guarded by mu
-	excess  atomic.Bool // a pool may hold more than its threshold
+	builtin *Pool          // guarded by mu: made at first touch
+	current *Pool          // guarded by mu: nil means builtin
+	all     []*Pool        // guarded by mu
+	excess  *atomic.Uint64 // not 0: a pool may hold more than its threshold
 }
 
 const (
@@ -263,7 +263,7 @@ func (p *Pool) give(addr, class, n uint64, st *Stream, fence backend.Fence) {
 	dead := p.state.pools.Get(handleValue(p.handle)) != p
 	p.mu.Unlock()
 	if over || dead {
-		p.dev.pools.excess.Store(true)
+		p.dev.pools.excess.Store(1)
 	}
 	if dead && fence == nil {
 		p.trim(0)
@@ -289,7 +289,7 @@ func (p *Pool) trim(keep uint64) {
 
 // trimPools is what synchronizing does to pools: what is above a pool's threshold goes back.
 func (d *Device) trimPools() {
-	if !d.pools.excess.Swap(false) {
+	if d.pools.excess.Swap(0) == 0 {
 		return
 	}
 	for _, p := range d.allPools() {
@@ -302,7 +302,7 @@ func (d *Device) trimPools() {
 		p.trim(keep)
 		p.mu.Lock()
 		if p.reserved.now > keep && len(p.free) > 0 {
-			d.pools.excess.Store(true)
+			d.pools.excess.Store(1)
 		}
 		p.mu.Unlock()
 	}

@@ -223,7 +223,7 @@ func (t *Thread) MemPoolDestroy(pool cu.CUmemoryPool) error {
 	empty := p.reserved.now == 0
 	p.mu.Unlock()
 	if !empty { // the rest goes as it is freed
-		d.pools.excess.Store(true)
+		d.pools.excess.Store(1)
 		return nil
 	}
 	d.pools.mu.Lock()
@@ -320,7 +320,7 @@ func (t *Thread) MemPoolSetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_att
 		p.mu.Lock()
 		p.threshold = v
 		if p.reserved.now > v {
-			p.dev.pools.excess.Store(true)
+			p.dev.pools.excess.Store(1)
 		}
 		p.mu.Unlock()
 	case cu.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, cu.CU_MEMPOOL_ATTR_USED_MEM_HIGH:

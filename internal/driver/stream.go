@@ -38,8 +38,8 @@ type Stream struct {
 	seen  uint64      // guarded by mu: Context.legacySeq that this stream has waited for
 	dirty atomic.Bool // has work that the legacy stream has not waited for
 
-	put    atomic.Uint64 // pieces of work put in
-	synced atomic.Uint64 // a value of put that was waited for to the end
+	put    *atomic.Uint64 // pieces of work put in; C sees it, as the next
+	synced *atomic.Uint64 // a value of put that was waited for to the end
 
 	capture atomic.Pointer[capture] // where work goes instead of q
 
@@ -93,6 +93,7 @@ func (c *Context) threadStream(id uint64) (*Stream, error) {
 	}
 	c.perThread[id] = st
 	c.remember(st)
+	c.state.changed()
 	return st, nil
 }
 
@@ -101,7 +102,15 @@ func (c *Context) newStream(kind streamKind, priority int32) (*Stream, error) {
 	if err != nil {
 		return nil, c.fail(err)
 	}
-	return &Stream{ctx: c, q: q, kind: kind, priority: priority, id: c.state.streamN.Add(1)}, nil
+	return c.streamOn(q, kind, priority), nil
+}
+
+// streamOn is a stream on a queue.
+func (c *Context) streamOn(q backend.Queue, kind streamKind, priority int32) *Stream {
+	st := &Stream{ctx: c, q: q, kind: kind, priority: priority, id: c.state.streamN.Add(1)}
+	words := counters(c.state, st, 2)
+	st.put, st.synced = &words[0], &words[1]
+	return st
 }
 
 // begin readies the stream for one piece of work; the caller puts it into s.q and calls end, error or not.
@@ -110,6 +119,11 @@ func (s *Stream) begin() error {
 	c := s.ctx
 	switch s.kind {
 	case blockingStream:
+		if c.alonePasses.Load() {
+			c.order.Lock()
+			c.notAlone()
+			c.order.Unlock()
+		}
 		c.order.RLock()
 		s.mu.Lock()
 		if seq := c.legacySeq; seq != s.seen {
@@ -186,6 +200,7 @@ func (s *Stream) afterLegacy(seq uint64) error {
 //
 // Preconditions: order is held for writing.
 func (s *Stream) afterBlocking() (waits bool, err error) {
+	s.ctx.dirtied()
 	for _, b := range s.ctx.blockers() {
 		if !b.dirty.Swap(false) {
 			continue
@@ -309,6 +324,7 @@ func (c *Context) openStream(flags uint32, priority int32) (cu.CUstream, error) 
 	if kind == blockingStream {
 		c.remember(st)
 	}
+	c.state.changed()
 	return st.handle, nil
 }
 
@@ -329,6 +345,7 @@ func (t *Thread) StreamDestroy(h cu.CUstream) error {
 	if s.streams.Delete(handleValue(h)) == nil {
 		return errInvalidHandle
 	}
+	s.changed()
 	s.dropCaptures(func(x *Stream) bool { return x == st }, false)
 	c.dev.graphMem.forget(st)
 	c.mu.Lock()
@@ -383,6 +400,7 @@ func (c *Context) reap() {
 
 // StreamSynchronize waits for a stream's work.
 func (t *Thread) StreamSynchronize(h cu.CUstream) error {
+	gen := generation()
 	st, err := t.stream(h)
 	if err != nil {
 		return err
@@ -390,7 +408,10 @@ func (t *Thread) StreamSynchronize(h cu.CUstream) error {
 	if err := t.waits(st); err != nil {
 		return err
 	}
-	return st.sync()
+	if err = st.sync(); err == nil && gen != 0 {
+		t.passWait(gen, h, st)
+	}
+	return err
 }
 
 // StreamQuery is NOT_READY while there is work.

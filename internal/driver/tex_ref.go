@@ -179,6 +179,7 @@ func (t *Thread) setTexRef(h cu.CUtexref, f func(r *TexRef) error) error {
 	r.mu.Unlock()
 	if err == nil && r.mod != nil {
 		r.mod.refs.stale.Store(true)
+		r.mod.ctx.state.changed()
 	}
 	return err
 }
@@ -360,6 +361,7 @@ func (t *Thread) SurfRefSetArray(h cu.CUsurfref, array cu.CUarray, flags uint32)
 	r.arr = array
 	r.mu.Unlock()
 	r.mod.refs.stale.Store(true)
+	r.mod.ctx.state.changed()
 	return nil
 }
 

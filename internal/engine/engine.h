@@ -254,6 +254,7 @@ int kz_queue_task(struct kz_queue *q, uint64_t id, int inlinable, int always);
 int kz_queue_mark(struct kz_queue *q, struct kz_fence **out);
 int kz_queue_wait(struct kz_queue *q, struct kz_fence *f);
 // Blocks until all work enqueued so far is done, running it where possible. KZ_TASK: run the task, call kz_task_done, call again.
+// With task NULL nobody is handed a task, and KZ_TASK says that one is waited for.
 int kz_queue_sync(struct kz_queue *q, uint64_t *task_id, void **task);
 int kz_queue_done(struct kz_queue *q); // 1 when empty
 

@@ -94,6 +94,13 @@ static void on_fault(int k, int sig, siginfo_t *si, void *ucv) {
 		uc_resume(uc, c, KZ_FAULTED);
 		return;
 	}
+#if defined(__x86_64__)
+	uint64_t gather = (uint64_t)kz_gather;
+	if (si->si_code > 0 && pc - gather < (uint64_t)kz_gather_bad - gather) { // the program gave us a bad address
+		uc->uc_mcontext.gregs[REG_RIP] = (greg_t)kz_gather_bad;
+		return;
+	}
+#endif
 	// A fault in this image's own text is Go code's: it belongs to the handler Go installed, which the first rung displaced.
 	if (si->si_code > 0 && pc - self_lo < self_hi - self_lo) k = 0;
 	chain(&prev[k][sig], sig, si, ucv);

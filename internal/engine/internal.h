@@ -351,9 +351,19 @@ struct kz_fence {
 void kz_queue_ref(struct kz_queue *q);
 void kz_queue_list(struct kz_queue *q, bool in); // among all of its engine (retire.c)
 void kz_queue_wait_for(struct kz_queue *q, uint64_t target); // until so many operations are complete; helps nobody
-// Runs q until it is empty, blocked or past until. A helper may be handed a task to run: it is returned.
-struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, bool helper);
+// Runs q until it is empty, blocked or past until. A helper of Go's may be handed a task to run: it is returned.
+enum kz_driver { KZ_WORKER, KZ_HELPER, KZ_GO_HELPER };
+struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, enum kz_driver who);
 void kz_op_finish(struct kz_queue *q, struct kz_op *op);
+
+// --- calls without Go (express.c) ---
+
+struct kz_pass_param;
+// 0, or 1: an address was bad. A fault between kz_gather and kz_gather_bad is taken there.
+int kz_gather(uint8_t *out, const uint64_t *list, const struct kz_pass_param *at, uint32_t n);
+extern const char kz_gather_bad[];
+// kz_queue_launch that does not wait: KZ_NOMEM where the queue is full.
+int kz_queue_launch_now(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params);
 
 // --- scheduler (sched.c) ---
 

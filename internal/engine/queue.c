@@ -56,16 +56,21 @@ void kz_queue_wait_for(struct kz_queue *q, uint64_t target) {
 	while (atomic_load(&q->completed) < target) wait_on(q, target);
 }
 
-// Returns a new operation with q->lock held, or NULL with it released.
-static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
+// Takes q->lock once there is room for one more. False, and the lock is released: there is none, and wait is false.
+static bool room(struct kz_queue *q, bool wait) {
 	for (;;) {
 		kz_acquire(&q->lock);
-		if (q->submitted - q->seen < PENDING_MAX) break; // without a look at what the driver writes all the time
+		if (q->submitted - q->seen < PENDING_MAX) return true; // without a look at what the driver writes all the time
 		uint64_t done = q->seen = atomic_load_explicit(&q->completed, memory_order_relaxed);
-		if (q->submitted - done < PENDING_MAX) break;
+		if (q->submitted - done < PENDING_MAX) return true;
 		kz_release(&q->lock); // bounded memory: the host waits, as on a GPU whose queue is full
+		if (!wait) return false;
 		wait_on(q, done + PENDING_MAX / 2);
 	}
+}
+
+// Returns a new operation with q->lock held, or NULL with it released. Preconditions: q->lock is held.
+static struct kz_op *make(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	struct kz_op *op;
 	if (bytes <= OP_BYTES && q->spare) {
 		op = q->spare;
@@ -93,6 +98,12 @@ static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	op->job.listed = op->job.open = op->job.spins = false;
 	op->job.total = 0;
 	return op;
+}
+
+// As make, and takes the lock. It waits where the queue is full.
+static struct kz_op *begin(struct kz_queue *q, uint32_t kind, size_t bytes) {
+	room(q, true);
+	return make(q, kind, bytes);
 }
 
 // Gives an operation back that begin gave, and releases q->lock.
@@ -174,11 +185,11 @@ static void describe(struct kz_op *op, struct kz_kernel *k, const struct kz_laun
 }
 
 // Returns a new launch with q->lock held, or NULL with it released and *rc why.
-static struct kz_op *begin_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, int *rc) {
+static struct kz_op *begin_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, bool wait, int *rc) {
 	uint64_t shared;
 	*rc = kz_domain_bad(q->d) ? KZ_POISONED : fits(k, a, &shared);
 	if (*rc != KZ_OK) return NULL;
-	struct kz_op *op = begin(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + a->params_bytes);
+	struct kz_op *op = room(q, wait) ? make(q, KZ_OP_KERNEL, offsetof(struct kz_op, u.kernel.params) + a->params_bytes) : NULL;
 	if (!op) {
 		*rc = KZ_NOMEM;
 		return NULL;
@@ -194,14 +205,22 @@ static struct kz_op *begin_launch(struct kz_queue *q, struct kz_kernel *k, const
 	return op;
 }
 
-int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params) {
+static int launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, bool wait) {
 	int rc;
-	struct kz_op *op = begin_launch(q, k, a, params, &rc);
+	struct kz_op *op = begin_launch(q, k, a, params, wait, &rc);
 	if (!op) return rc;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);
 	bool small = !op->job.spins && (op->job.total <= 4 || (ns && op->job.total < (1 << 20) && ns / 16 * op->job.total < 20000));
 	end(q, op, small);
 	return KZ_OK;
+}
+
+int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params) {
+	return launch(q, k, a, params, true);
+}
+
+int kz_queue_launch_now(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params) {
+	return launch(q, k, a, params, false);
 }
 
 int kz_queue_launch_then(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, uint64_t id) {
@@ -211,7 +230,7 @@ int kz_queue_launch_then(struct kz_queue *q, struct kz_kernel *k, const struct k
 	then->u.task.id = id;
 	then->inlinable = true;
 	int rc;
-	struct kz_op *op = begin_launch(q, k, a, params, &rc);
+	struct kz_op *op = begin_launch(q, k, a, params, true, &rc);
 	if (!op) {
 		free(then);
 		return rc;
@@ -458,7 +477,7 @@ static void linger(struct kz_queue *q) {
 enum { RAN, ELSEWHERE, HANDED };
 
 // A task is over, or q is BLOCKED on it: posted for the pump, or handed to the synchronizing thread.
-static int task_pass(struct kz_queue *q, struct kz_op *op, bool helper) {
+static int task_pass(struct kz_queue *q, struct kz_op *op, enum kz_driver who) {
 	kz_acquire(&q->lock);
 	bool over = op->done; // also of a poisoned domain: Go holds the function and must let go of it
 	if (!over) {
@@ -467,12 +486,12 @@ static int task_pass(struct kz_queue *q, struct kz_op *op, bool helper) {
 	}
 	kz_release(&q->lock);
 	if (over) return RAN;
-	if (helper && op->inlinable) return HANDED;
+	if (who == KZ_GO_HELPER && op->inlinable) return HANDED;
 	kz_task_post(q->e, op);
 	return ELSEWHERE;
 }
 
-static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, bool helper) {
+static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, enum kz_driver who) {
 	switch (op->kind) {
 	case KZ_OP_KERNEL:
 		if (!op->u.kernel.k) return RAN; // kz_queue_later: its task had another way, or failed
@@ -483,15 +502,16 @@ static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, bool h
 	case KZ_OP_WAIT:
 		return fence_pass(op->u.fence.f, q) ? RAN : ELSEWHERE;
 	case KZ_OP_TASK:
-		return task_pass(q, op, helper);
+		return task_pass(q, op, who);
 	}
 	return RAN; // KZ_OP_MARK: kz_op_finish does it
 }
 
 // Preconditions: q is out of the ready list and the caller's to drive, with the reference that goes with a queue that
 // is not IDLE.
-struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, bool helper) {
+struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, enum kz_driver who) {
 	struct kz_engine *e = q->e;
+	bool helper = who != KZ_WORKER;
 	for (int turns = 0;; turns++) {
 		if (turns % 64 == 63) kz_fault_reassert(kz_nanos());
 		struct kz_op *op = q->run;
@@ -520,7 +540,7 @@ struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, boo
 			return NULL;
 		}
 		for (int i = 0; op->next && i < 4; i++) __builtin_prefetch((char *)op->next + i * KZ_CACHELINE); // it lies in the host's cache
-		int r = run_op(c, q, op, helper);
+		int r = run_op(c, q, op, who);
 		if (r != RAN) return r == HANDED ? op : NULL;
 		kz_op_finish(q, op);
 	}
@@ -537,8 +557,8 @@ static int handed(struct kz_op *op, uint64_t *task_id, void **task) {
 	return HELP_TASK;
 }
 
-// What q waits for, if it is blocked: a fence (referenced), or a task, which is then the caller's to run.
-static struct kz_fence *blocked_by(struct kz_queue *q, struct kz_op **task) {
+// What q waits for, if it is blocked: a fence (referenced), or a task, which is then the caller's to run if it claims it.
+static struct kz_fence *blocked_by(struct kz_queue *q, bool claim, struct kz_op **task) {
 	kz_acquire(&q->lock);
 	struct kz_fence *f = NULL;
 	struct kz_op *op = NULL;
@@ -547,7 +567,7 @@ static struct kz_fence *blocked_by(struct kz_queue *q, struct kz_op **task) {
 		op = q->blocked_task;
 	}
 	if (f) atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
-	if (op && (!op->inlinable || !kz_task_claim(q->e, op))) op = NULL;
+	if (op && claim && (!op->inlinable || !kz_task_claim(q->e, op))) op = NULL;
 	kz_release(&q->lock);
 	*task = op;
 	return f;
@@ -561,7 +581,7 @@ static int lend(struct kz_ctx *c, struct kz_queue *q, struct kz_op *job, uint64_
 	struct kz_op *op = NULL;
 	bool mine = !job || kz_job_work(c, job);
 	if (mine && job) kz_op_finish(q, job);
-	if (mine) op = kz_drive(c, q, target, true);
+	if (mine) op = kz_drive(c, q, target, task ? KZ_GO_HELPER : KZ_HELPER);
 	atomic_fetch_sub_explicit(&e->busy, 1, memory_order_relaxed);
 	return handed(op, task_id, task);
 }
@@ -577,8 +597,8 @@ static int help(struct kz_ctx **c, struct kz_queue *q, uint64_t target, int dept
 		if (!kz_job_attach(q, &op)) return HELP_NONE;
 		return lend(*c, q, op, target, task_id, task);
 	}
-	struct kz_fence *f = blocked_by(q, &op);
-	if (op) return handed(op, task_id, task);
+	struct kz_fence *f = blocked_by(q, task != NULL, &op);
+	if (op) return task ? handed(op, task_id, task) : HELP_TASK;
 	if (!f) return HELP_NONE;
 	kz_acquire(&f->lock);
 	struct kz_queue *other = f->q;

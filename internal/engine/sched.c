@@ -409,9 +409,9 @@ static void work_on(struct kz_ctx *c, struct work *w) {
 		struct kz_queue *q = w->op->q;
 		if (!kz_job_work(c, w->op)) return;
 		kz_op_finish(q, w->op);
-		kz_drive(c, q, UINT64_MAX, false);
+		kz_drive(c, q, UINT64_MAX, KZ_WORKER);
 	} else {
-		kz_drive(c, w->q, UINT64_MAX, false);
+		kz_drive(c, w->q, UINT64_MAX, KZ_WORKER);
 	}
 }
 

@@ -93,7 +93,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 				return nil, span, nil, err
 			}
 		default:
-			if name, value, ok := strings.Cut(w, "="); ok && (name == "go" || name == "driver") {
+			if name, value, ok := strings.Cut(w, "="); ok && (name == "go" || name == "driver" || name == "door") {
 				extra[name] = value
 			} else if w == "ends" || w == "narrow" || w == "nocontext" || w == "lasterror" || w == "plain" {
 				extra[w] = w

@@ -99,7 +99,7 @@ func (p *parser) function(row string) error {
 		return fmt.Errorf("function %s: %w", name, err)
 	}
 	f.Span, f.Go, f.Ends, f.For = span, x["go"], x["ends"] != "", x["for"]
-	f.Narrow = x["narrow"] != ""
+	f.Narrow, f.Door = x["narrow"] != "", x["door"]
 	if method, list, ok := strings.Cut(f.Go, "("); ok {
 		list, closed := strings.CutSuffix(list, ")")
 		f.Go, f.With = method, strings.Split(list, ",")

@@ -151,6 +151,7 @@ type Func struct {
 	Go         string   // method that implements it, when not the usual name
 	With       []string // constants of its package that the method takes after the row's parameters
 	Ends       bool     // it may end a context
+	Door       string   // kz_door_DOOR of internal/abi is its way into Go, when not the usual one
 	Narrow     bool     // of the first releases: numbers of 32 bits go to a method that takes 64
 	Driver     string   // of the runtime API: the driver's method that does it, when nothing else is to be done
 	NoContext  bool     // of these: it needs the driver, and no context

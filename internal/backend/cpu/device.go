@@ -101,7 +101,11 @@ func (d *Device) SetStack(bytes uint64) {
 	n := uint32(min(bytes, maxStack))
 	for n > usualStack {
 		old := d.stack.Load()
-		if n <= old || d.stack.CompareAndSwap(old, n) {
+		if n <= old {
+			return
+		}
+		if d.stack.CompareAndSwap(old, n) {
+			engine.Changed()
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kudzu/internal/compile"
+	"kudzu/internal/engine"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 )
@@ -122,6 +123,7 @@ func (k *Kernel) replace(v, next *variant) bool {
 		list = append(list, o)
 	}
 	k.list.Store(&list)
+	engine.Changed() // launches without Go take the new code, too
 	k.superseded = append(k.superseded, v)
 	if old, now := &v.image.Meta, &next.image.Meta; slices.Equal(old.Vars, now.Vars) && old.ParamBytes == now.ParamBytes {
 		v.code.Supersede(next.code) // or only launches to come take it

@@ -7,6 +7,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/compile"
+	"kudzu/internal/engine"
 	"kudzu/internal/logx"
 )
 
@@ -126,6 +127,7 @@ func (k *Kernel) add(v *variant) {
 	}
 	next = append(next, v)
 	k.list.Store(&next)
+	engine.Changed() // it may be the one that another launch takes from now on
 }
 
 // clustered is the variant for a launch in clusters of several blocks. To a kernel that asks nothing about its cluster they make no
@@ -197,6 +199,7 @@ func (k *Kernel) retire() []*variant {
 	if list := k.list.Swap(nil); list != nil {
 		all = append(all, *list...)
 	}
+	engine.Changed()
 	k.allClusters, k.inClusters, k.superseded = nil, nil, nil
 	return all
 }

@@ -1,0 +1,61 @@
+package cpu
+
+import (
+	"math"
+	"sync/atomic"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/engine"
+)
+
+// What C does without Go: backend.Express, by the engine's passes.
+
+var (
+	_ backend.Express      = (*Device)(nil)
+	_ backend.ExpressQueue = (*Queue)(nil)
+)
+
+// Generation is the engine's.
+func (d *Device) Generation() uint64 { return engine.Generation() }
+
+// Changed ends it.
+func (d *Device) Changed() { engine.Changed() }
+
+// Counters are C memory.
+func (d *Device) Counters(n int) ([]atomic.Uint64, func()) { return engine.Counters(n) }
+
+// PassLaunch is for compiled code that is launched as it is: without clusters, without launches of its own, in no need of a compilation.
+func (q *Queue) PassLaunch(key backend.PassKey, k backend.Kernel, l *backend.Launch, limits backend.LaunchLimits, put *atomic.Uint64) {
+	kk, ok := k.(*Kernel)
+	if !ok || l.Cooperative || l.Cluster != [3]uint32{} || kk.decl.ReqCluster[0] > 0 || len(kk.decl.Params) > engine.MaxPassParams || len(l.Params) > engine.MaxPassBytes {
+		return
+	}
+	v := kk.find(l.Block)
+	if v == nil || v.run != nil || v.launches || v.cooperative || v.clusters || len(l.Params) < int(v.params) {
+		return
+	}
+	p := engine.Pass{
+		PassKey: engineKey(key), Block: l.Block, MaxGrid: limits.Grid, MaxShared: limits.Shared, ParamBytes: len(l.Params), Vars: v.vars, Put: put,
+	}
+	var places [engine.MaxPassParams][2]uint16
+	for i, a := range kk.decl.Params {
+		if a.Offset < 0 || a.Size < 0 || a.Offset+a.Size > min(len(l.Params), math.MaxUint16) {
+			return
+		}
+		places[i] = [2]uint16{uint16(a.Offset), uint16(a.Size)}
+	}
+	p.Params = places[:len(kk.decl.Params)]
+	if r := kk.p.dev.b.report; r != nil {
+		p.Launches = &r.counters[ReportLaunches]
+	}
+	q.q.Pass(key.Thread, v.code, &p)
+}
+
+// PassWait is for any queue.
+func (q *Queue) PassWait(key backend.PassKey, put, synced *atomic.Uint64, quiet [2]*atomic.Uint64) {
+	q.q.PassWait(key.Thread, &engine.Wait{PassKey: engineKey(key), Put: put, Synced: synced, Quiet: quiet})
+}
+
+func engineKey(k backend.PassKey) engine.PassKey {
+	return engine.PassKey{Generation: k.Generation, Func: k.Func, Stream: k.Stream, Context: k.Context}
+}

@@ -1,0 +1,150 @@
+package driver
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/spec/cu"
+)
+
+// The express way: where the device can (backend.Express), a launch or a wait that is like one before is made by C without
+// Go. What is decided here is which calls are so plain that nothing but a change could give them another answer:
+//
+//   - no stream is captured, in any context: captures refuse calls, or take them;
+//   - launches into the legacy stream, while its context has no blocking stream: there is nothing to be ordered with;
+//   - launches into a blocking stream, until the legacy stream next looks at what the blocking streams have;
+//   - launches into a non-blocking stream;
+//   - waits for a stream, or for a context that has the legacy stream only.
+//
+// Whoever changes what a call was checked against changes it first and then calls changed: handles that end, captures that
+// begin, faults, streams that are made, attributes of functions, references of textures.
+
+// findExpress looks whether there is such a device.
+func (s *state) findExpress() {
+	for _, d := range s.devices {
+		if x, ok := d.dev.(backend.Express); ok {
+			s.express = x
+		}
+	}
+	for _, d := range s.devices {
+		d.pools.excess = &counters(s, d, 1)[0]
+	}
+}
+
+// changed ends every pass.
+func (s *state) changed() {
+	if s.express != nil {
+		s.express.Changed()
+	}
+}
+
+// generation is what a pass for the call that begins now is good for; 0: it gets none.
+func generation() uint64 {
+	s := current.Load()
+	if s == nil || !s.ready.Load() || s.express == nil {
+		return 0
+	}
+	gen := s.express.Generation()
+	if s.captureN.Load() != 0 { // looked at after the generation, as all that is checked
+		return 0
+	}
+	return gen
+}
+
+// counters are words that C may count in, freed with their owner.
+func counters[T any](s *state, owner *T, n int) []atomic.Uint64 {
+	if s.express == nil {
+		return make([]atomic.Uint64, n)
+	}
+	words, free := s.express.Counters(n)
+	runtime.AddCleanup(owner, func(free func()) { free() }, free)
+	return words
+}
+
+// steady reports whether the generation is the one of the thread's call before: a pass costs more than it saves where every call is
+// followed by a change.
+func (t *Thread) steady(gen uint64) bool {
+	was := t.Passed
+	t.Passed = gen
+	return was == gen
+}
+
+// pass lets C make launches like sc's, which was put into st a moment ago.
+//
+// Preconditions: what begin takes is held.
+func (t *Thread) pass(sc *scratch, f *Function, h cu.CUfunction, stream cu.CUstream, st *Stream) {
+	c, l := st.ctx, &sc.launch
+	q, ok := st.q.(backend.ExpressQueue)
+	if !ok || launchBlocking() || l.Cooperative || l.Cluster != [3]uint32{} || st.kind == legacyStream && len(c.blockers()) > 0 {
+		return
+	}
+	key := backend.PassKey{Thread: &t.Passes, Generation: sc.gen, Func: uint64(h), Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
+	if !t.steady(sc.gen) {
+		return
+	}
+	switch st.kind {
+	case legacyStream:
+		c.alonePasses.Store(true)
+	case blockingStream:
+		c.dirtyPasses.Store(true)
+	case nonBlockingStream:
+	}
+	limits := backend.LaunchLimits{Shared: uint32(f.launchRoom(&f.facts))}
+	for i := range limits.Grid {
+		limits.Grid[i] = uint32(c.dev.info.MaxGrid[i])
+	}
+	q.PassLaunch(key, f.kernel, l, limits, st.put)
+}
+
+// notAlone ends the legacy stream's passes: a blocking stream is about to get work. What C put in is not counted in legacySeq, as
+// long as nobody asked.
+//
+// Preconditions: order is held for writing.
+func (c *Context) notAlone() {
+	if c.alonePasses.Swap(false) {
+		c.state.changed()
+		c.legacySeq++
+	}
+}
+
+// dirtied ends the blocking streams' passes: what C puts in does not say that a stream is dirty.
+//
+// Preconditions: order is held for writing.
+func (c *Context) dirtied() {
+	if c.dirtyPasses.Swap(false) {
+		c.state.changed()
+	}
+}
+
+// passWait lets C wait for st, for which t has just waited.
+func (t *Thread) passWait(gen uint64, stream cu.CUstream, st *Stream) {
+	q, ok := st.q.(backend.ExpressQueue)
+	if !ok || t.Depth == 0 || st.kind == legacyStream && len(st.ctx.blockers()) > 0 {
+		return
+	}
+	key := backend.PassKey{Thread: &t.Passes, Generation: gen, Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
+	if t.steady(gen) {
+		q.PassWait(key, st.put, st.synced, [2]*atomic.Uint64{st.ctx.dev.pools.excess})
+	}
+}
+
+// passWaitAll lets C wait for the current context, for which t has just waited.
+func (t *Thread) passWaitAll(gen uint64) {
+	c, err := t.context()
+	if err != nil {
+		return
+	}
+	st := c.legacy.Load()
+	q, ok := st.q.(backend.ExpressQueue)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	only := c.alive.Load() && len(c.streams)+len(c.perThread)+len(c.zombies) == 0
+	c.mu.Unlock()
+	key := backend.PassKey{Thread: &t.Passes, Generation: gen, Stream: backend.AllStreams, Context: uint64(c.handle)}
+	if only && t.steady(gen) {
+		q.PassWait(key, st.put, st.synced, [2]*atomic.Uint64{c.dev.pools.excess, c.staged})
+	}
+}

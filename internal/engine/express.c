@@ -1,0 +1,199 @@
+// The express way: a launch or a wait that differs from one which Go has made only in what needs no check is made here, without Go.
+//
+// Go decides what is plain. It leaves a pass with the thread whose call it was; the pass names the queue, the code and the bounds that the
+// call was checked against. It is good for one generation. Whoever changes anything that the checks looked at makes the change first
+// and then calls kz_express_changed, which begins a new generation and waits for the calls that entered in an older one. So a
+// call either comes before the change, or finds its pass out of date and goes through Go, which sees the change. Passes hold no
+// references: what they name lives at least until kz_express_changed.
+#include "express.h"
+#include "internal.h"
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAUNCHES = 128, WAITS = 8, SHARDS = 32, SPINS = 1000 };
+
+struct kz_passes {
+	uint32_t shard;
+	struct kz_wait waits[WAITS];
+	struct kz_pass launches[LAUNCHES];
+};
+
+static _Atomic uint64_t generation = 1;
+
+// Calls under way, by thread: one counter for all would travel between the processors with every launch.
+static struct {
+	_Alignas(KZ_CACHELINE) _Atomic uint32_t calls;
+} shards[SHARDS];
+
+uint64_t *kz_generation(void) { return (uint64_t *)&generation; }
+
+static bool enter(struct kz_passes *t, uint64_t of) {
+	atomic_fetch_add(&shards[t->shard].calls, 1); // before the look at the generation, in the order that changed() sees
+	if (atomic_load(&generation) == of) return true;
+	atomic_fetch_sub(&shards[t->shard].calls, 1);
+	return false;
+}
+
+static void leave(struct kz_passes *t) { atomic_fetch_sub_explicit(&shards[t->shard].calls, 1, memory_order_release); }
+
+void kz_express_changed(void) {
+	atomic_fetch_add(&generation, 1);
+	for (int i = 0; i < SHARDS; i++)
+		for (int turns = 0; atomic_load(&shards[i].calls); turns++) {
+			if (turns < SPINS) kz_relax();
+			else sched_yield();
+		}
+}
+
+uint64_t *kz_counters_new(uint64_t n) { return kz_held(calloc(n, sizeof(uint64_t))); }
+
+struct kz_passes *kz_passes_new(void) {
+	static _Atomic uint32_t made;
+	struct kz_passes *t = calloc(1, sizeof *t);
+	if (t) t->shard = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) % SHARDS;
+	return t;
+}
+
+static uint32_t mix(uint64_t a, uint64_t b) {
+	uint64_t h = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
+	return (uint32_t)(h >> 40);
+}
+
+// A launch's pass is at one of two places. This is the first; the other is its neighbour.
+static uint32_t place(uint64_t func, uint64_t stream, const uint32_t block[3]) {
+	return mix(func ^ stream << 20, block[0] | (uint64_t)block[1] << 24 | (uint64_t)block[2] << 44) % LAUNCHES;
+}
+
+static struct kz_wait *wait_at(struct kz_passes *t, uint64_t stream, uint64_t context) { return &t->waits[mix(stream, context) % WAITS]; }
+
+static bool same(const struct kz_pass *a, const struct kz_pass *b) {
+	return a->func == b->func && a->stream == b->stream && a->context == b->context && !memcmp(a->block, b->block, sizeof a->block);
+}
+
+void kz_pass_put(struct kz_passes *t, const struct kz_pass *p) {
+	uint32_t at = place(p->func, p->stream, p->block);
+	struct kz_pass *first = &t->launches[at], *second = &t->launches[at ^ 1];
+	if (same(first, p) || first->generation != p->generation) *first = *p;
+	else if (same(second, p)) *second = *p;
+	else {
+		*second = *first;
+		*first = *p;
+	}
+}
+
+void kz_wait_put(struct kz_passes *t, const struct kz_wait *w) { *wait_at(t, w->stream, w->context) = *w; }
+
+static _Atomic uint64_t *word(uint64_t address) { return (_Atomic uint64_t *)address; }
+
+static bool fits(const struct kz_pass *p, uint64_t context, const struct kz_launch_call *c) {
+	if (p->func != c->func || p->stream != c->stream || p->context != context || c->extra || c->shared > p->shared_max) return false;
+	for (int i = 0; i < 3; i++)
+		if (c->block[i] != p->block[i] || c->grid[i] - 1 >= p->grid_max[i]) return false;
+	return p->nparams == 0 || c->params;
+}
+
+int kz_express_launch(struct kz_passes *t, uint64_t context, const struct kz_launch_call *c) {
+	uint32_t at = place(c->func, c->stream, c->block);
+	const struct kz_pass *p = &t->launches[at];
+	_Alignas(16) uint8_t params[KZ_PASS_BYTES];
+	if (!fits(p, context, c) && !fits(p = &t->launches[at ^ 1], context, c)) return 0;
+	// The program's memory is read before anything is held: it may not be there.
+	if (kz_gather(params, (const uint64_t *)c->params, p->params, p->nparams) != 0) return 0;
+	struct kz_launch_args a = {
+		.grid = {c->grid[0], c->grid[1], c->grid[2]}, .block = {c->block[0], c->block[1], c->block[2]},
+		.dynamic_shared = c->shared, .params_bytes = p->params_bytes, .vars = p->vars,
+	};
+	if (!enter(t, p->generation)) return 0;
+	bool ok = kz_queue_launch_now(p->q, p->k, &a, params) == KZ_OK;
+	if (ok) {
+		atomic_fetch_add_explicit(word(p->put), 1, memory_order_release); // only now: who sees the count must wait for the work
+		if (p->launches) atomic_fetch_add_explicit(word(p->launches), 1, memory_order_relaxed);
+	}
+	leave(t);
+	return ok;
+}
+
+static bool quiet(const struct kz_wait *w) {
+	for (int i = 0; i < 2; i++)
+		if (w->quiet[i] && atomic_load(word(w->quiet[i]))) return false;
+	return true;
+}
+
+int kz_express_wait(struct kz_passes *t, uint64_t context, uint64_t stream) {
+	const struct kz_wait *w = wait_at(t, stream, context);
+	if (w->stream != stream || w->context != context || !enter(t, w->generation)) return 0;
+	uint64_t n = atomic_load(word(w->put));
+	if (n == atomic_load(word(w->synced))) {
+		bool done = quiet(w);
+		leave(t);
+		return done;
+	}
+	struct kz_queue *q = w->q;
+	kz_queue_ref(q); // the wait may take long, and nobody who changes something waits for it
+	leave(t);
+	int rc = kz_queue_sync(q, NULL, NULL);
+	kz_queue_unref(q);
+	if (rc != KZ_OK || !enter(t, w->generation)) return 0;
+	atomic_store(word(w->synced), n);
+	bool done = quiet(w);
+	leave(t);
+	return done;
+}
+
+// kz_gather copies the parameters that a list of addresses names. The addresses are the program's: the handler of faults goes on at
+// kz_gather_bad when one of them is bad, which is why this is not C. Nothing is on the stack.
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".globl kz_gather, kz_gather_bad\n"
+	".hidden kz_gather, kz_gather_bad\n"
+	".type kz_gather, @function\n"
+	"kz_gather:\n" // rdi: out, rsi: list, rdx: places, ecx: how many
+	"	test %ecx, %ecx\n"
+	"	jz 7f\n"
+	"1:	mov (%rsi), %rax\n"
+	"	movzwl (%rdx), %r8d\n"
+	"	movzwl 2(%rdx), %r9d\n"
+	"	add %rdi, %r8\n"
+	"2:	cmp $8, %r9d\n"
+	"	jb 3f\n"
+	"	mov (%rax), %r10\n"
+	"	mov %r10, (%r8)\n"
+	"	add $8, %rax\n"
+	"	add $8, %r8\n"
+	"	sub $8, %r9d\n"
+	"	jmp 2b\n"
+	"3:	test $4, %r9b\n"
+	"	jz 4f\n"
+	"	mov (%rax), %r10d\n"
+	"	mov %r10d, (%r8)\n"
+	"	add $4, %rax\n"
+	"	add $4, %r8\n"
+	"4:	test $2, %r9b\n"
+	"	jz 5f\n"
+	"	movzwl (%rax), %r10d\n"
+	"	mov %r10w, (%r8)\n"
+	"	add $2, %rax\n"
+	"	add $2, %r8\n"
+	"5:	test $1, %r9b\n"
+	"	jz 6f\n"
+	"	movzbl (%rax), %r10d\n"
+	"	mov %r10b, (%r8)\n"
+	"6:	add $8, %rsi\n"
+	"	add $4, %rdx\n"
+	"	dec %ecx\n"
+	"	jnz 1b\n"
+	"7:	xor %eax, %eax\n"
+	"	ret\n"
+	"kz_gather_bad:\n"
+	"	mov $1, %eax\n"
+	"	ret\n"
+	".size kz_gather, . - kz_gather\n");
+#else
+// Elsewhere every launch goes through Go.
+const char kz_gather_bad[1];
+int kz_gather(uint8_t *out, const uint64_t *list, const struct kz_pass_param *at, uint32_t n) {
+	(void)out, (void)list, (void)at, (void)n;
+	return 1;
+}
+#endif

@@ -1,0 +1,15 @@
+package testkit
+
+import "testing"
+
+// TestAppExpress: calls that C makes without Go answer what they answer through Go, and keep the order of streams.
+func TestAppExpress(t *testing.T) {
+	exe := appProgram(t, "app_express")
+	slow := newApp(t, "cpu", exe, "codes", "go").run()
+	fast := newApp(t, "cpu", exe, "codes").run()
+	if slow.code != 0 || slow.stdout != fast.stdout || slow.stderr != fast.stderr {
+		t.Errorf("through Go (%v):\n%s%s\nwithout (%v):\n%s%s", slow.err, slow.stdout, slow.stderr, fast.err, fast.stdout, fast.stderr)
+	}
+	newApp(t, "cpu", exe, "order", "go").run().want(t, "ok\n")
+	newApp(t, "cpu", exe, "order").run().want(t, "ok\n")
+}
