@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/config"
@@ -21,11 +20,11 @@ type Dumped struct {
 	Vars    map[string]uint64 // where the module's variables were
 }
 
-var unusual = regexp.MustCompile(`[^\w.-]+`)
+var unusual = expression(`[^\w.-]+`)
 
 // dump writes a launch so that it can be run again.
 func (b *Backend) dump(k *kernel, l *backend.Launch, line *Line, im image) {
-	name := unusual.ReplaceAllString(k.Name(), "_")
+	name := unusual().ReplaceAllString(k.Name(), "_")
 	dir := filepath.Join(b.cfg.Dump, fmt.Sprintf("%.60s-%s-%dx%dx%d", name, k.hash, l.Block[0], l.Block[1], l.Block[2]))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		logx.Warnf(config.CompareDump+": %v", err)

@@ -3,6 +3,7 @@ package compare
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // traits are what in a kernel's text lets two right executors leave different memory. docs/numerics.md has the reasons.
@@ -22,36 +23,41 @@ type traits struct {
 // kinds are the formats that a kernel's stores may be of.
 type kinds struct{ f64, f32, f16, bf16 bool }
 
+// expression is compiled when it is first used: every process that loads the driver would wait for it.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 var (
-	opcodes = regexp.MustCompile(`(?m)^[\s{]*(?:@!?%?[\w$]+\s+)?([a-z][\w.:]*)`)
-	clocks  = regexp.MustCompile(`%(clock|globaltimer|smid|nsmid|warpid|gridid)`)
-	heaps   = regexp.MustCompile(`\.extern\s+\.func[^;]*\b(malloc|(cuda|__cudaCDP2)(Malloc|GetParameterBufferV2))\b`)
-	integer = regexp.MustCompile(`\.[su](8|4)\b|\.b1\b`)
-	anyWord = regexp.MustCompile(`\.[bus](32|64|128)$`)
-	toHalf  = regexp.MustCompile(`\.f16(x2)?\.f32`)
-	toBrain = regexp.MustCompile(`\.bf16(x2)?\.f32`)
-	anyHalf = regexp.MustCompile(`\.([bus]16|f16|bf16)$`)
-	float   = regexp.MustCompile(`\.(f16|f16x2|bf16|bf16x2|f32|f64)\b`)
+	opcodes = expression(`(?m)^[\s{]*(?:@!?%?[\w$]+\s+)?([a-z][\w.:]*)`)
+	clocks  = expression(`%(clock|globaltimer|smid|nsmid|warpid|gridid)`)
+	heaps   = expression(`\.extern\s+\.func[^;]*\b(malloc|(cuda|__cudaCDP2)(Malloc|GetParameterBufferV2))\b`)
+	integer = expression(`\.[su](8|4)\b|\.b1\b`)
+	anyWord = expression(`\.[bus](32|64|128)$`)
+	toHalf  = expression(`\.f16(x2)?\.f32`)
+	toBrain = expression(`\.bf16(x2)?\.f32`)
+	anyHalf = expression(`\.([bus]16|f16|bf16)$`)
+	float   = expression(`\.(f16|f16x2|bf16|bf16x2|f32|f64)\b`)
 )
 
 func traitsOf(text string) traits {
-	t := traits{clock: clocks.MatchString(text), heap: heaps.MatchString(text)}
+	t := traits{clock: clocks().MatchString(text), heap: heaps().MatchString(text)}
 	cas := false
-	for _, m := range opcodes.FindAllStringSubmatch(text, -1) {
+	for _, m := range opcodes().FindAllStringSubmatch(text, -1) {
 		op := m[1]
 		base, _, _ := strings.Cut(op, ".")
 		switch base {
 		case "mma", "wmma", "wgmma", "tcgen05":
-			t.matrix = t.matrix || (base == "mma" || strings.Contains(op, ".mma")) && !integer.MatchString(op)
+			t.matrix = t.matrix || (base == "mma" || strings.Contains(op, ".mma")) && !integer().MatchString(op)
 		case "atom", "red", "multimem":
 			t.atomics = true
-			t.sums = t.sums || float.MatchString(op)
+			t.sums = t.sums || float().MatchString(op)
 			cas = cas || strings.Contains(op, ".cas.")
 		case "add", "sub", "mul", "fma", "mad":
-			t.floats = t.floats || float.MatchString(op)
+			t.floats = t.floats || float().MatchString(op)
 		case "cvt":
-			t.f16 = t.f16 || toHalf.MatchString(op)
-			t.bf16 = t.bf16 || toBrain.MatchString(op)
+			t.f16 = t.f16 || toHalf().MatchString(op)
+			t.bf16 = t.bf16 || toBrain().MatchString(op)
 		case "st":
 			t.stores.add(op, text)
 		case "ld":
@@ -68,7 +74,7 @@ func (k *kinds) add(op, text string) {
 		return
 	}
 	has := func(format string) bool { return strings.Contains(text, format) }
-	word, short := anyWord.MatchString(op), anyHalf.MatchString(op)
+	word, short := anyWord().MatchString(op), anyHalf().MatchString(op)
 	k.f64 = k.f64 || strings.HasSuffix(op, ".f64") || word && has(".f64")
 	k.f32 = k.f32 || strings.HasSuffix(op, ".f32") || word && has(".f32")
 	k.f16 = k.f16 || (word || short) && has(".f16")

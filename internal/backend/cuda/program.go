@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/dl"
@@ -168,11 +169,13 @@ func (k *kernel) Info() (*backend.KernelInfo, error) {
 	return in, err
 }
 
-var targetLine = regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+sm_([0-9]{2,3})`)
+var targetLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+sm_([0-9]{2,3})`)
+})
 
 // targetOf is the number in a module's .target, 0 without one.
 func targetOf(text string) int {
-	sm := targetLine.FindStringSubmatch(text)
+	sm := targetLine().FindStringSubmatch(text)
 	if sm == nil {
 		return 0
 	}
