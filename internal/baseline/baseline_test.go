@@ -1,7 +1,10 @@
 package baseline
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -104,4 +107,21 @@ func frameStores(code []byte) int {
 		}
 	}
 	return n
+}
+
+// TestSwitch: a case is found in a number of comparisons that grows as the logarithm of the cases.
+func TestSwitch(t *testing.T) {
+	var cases, blocks strings.Builder
+	for i := range 64 {
+		fmt.Fprintf(&cases, " i32 %d, label %%b%d", 3*i, i)
+		fmt.Fprintf(&blocks, "b%d:\n  ret i32 %d\n", i, i)
+	}
+	code, err := Compile("define i32 @k(ptr %p) {\n  %x = load i32, ptr %p, align 4\n  switch i32 %x, label %none ["+cases.String()+" ]\nnone:\n  ret i32 -1\n"+
+		blocks.String()+"}\n", "k", TargetOf(skylake))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(code.Bytes[:code.Text], []byte{0x0f, 0x87}); n != 15 { // ja
+		t.Errorf("%d halvings, want 15", n)
+	}
 }

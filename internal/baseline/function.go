@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"slices"
 
 	"kudzu/internal/baseline/x86"
@@ -322,19 +323,56 @@ func (g *gen) edge(from, to int32) x86.Label {
 	return l
 }
 
+// switches writes switch: a search among the numbers, which the resume points of a kernel may be many of.
 func (g *gen) switches(in *inst, b int32) {
-	size := in.args[0].t.elem()
-	g.load(x86.RAX, in.args[0])
+	size := max(in.args[0].t.elem(), 4)
+	list := make([]switchCase, len(in.list))
 	for i, n := range in.list {
-		if size == 8 && int64(n) != int64(int32(n)) {
-			g.MovImm(x86.RCX, uint64(n))
-			g.Alu(x86.CMP, 8, x86.RAX, x86.R(x86.RCX))
-		} else {
-			g.AluImm(x86.CMP, max(size, 4), x86.R(x86.RAX), int32(n))
+		list[i] = switchCase{uint64(n), g.edge(b, in.labels[i+1])}
+		if size == 4 {
+			list[i].n = uint64(uint32(n))
 		}
-		g.Jcc(x86.E, g.edge(b, in.labels[i+1]))
 	}
-	g.Jmp(g.edge(b, in.labels[0]))
+	slices.SortFunc(list, func(a, b switchCase) int { return cmp.Compare(a.n, b.n) })
+	g.load(x86.RAX, in.args[0])
+	g.search(list, size, g.edge(b, in.labels[0]))
+}
+
+// switchCase is a number of a switch and where it leads.
+type switchCase struct {
+	n  uint64
+	to x86.Label
+}
+
+// search jumps to the case of the number in rax, or to none: by halves, the last few one by one.
+func (g *gen) search(list []switchCase, size int, none x86.Label) {
+	const few = 4
+	if len(list) <= few {
+		for _, c := range list {
+			g.compareNumber(size, c.n)
+			g.Jcc(x86.E, c.to)
+		}
+		g.Jmp(none)
+		return
+	}
+	half := len(list) / 2
+	above := g.NewLabel()
+	g.compareNumber(size, list[half].n)
+	g.Jcc(x86.E, list[half].to)
+	g.Jcc(x86.A, above)
+	g.search(list[:half], size, none)
+	g.Place(above)
+	g.search(list[half+1:], size, none)
+}
+
+// compareNumber compares rax with a number of any size.
+func (g *gen) compareNumber(size int, n uint64) {
+	if size == 8 && n != uint64(int64(int32(n))) {
+		g.MovImm(x86.RCX, n)
+		g.Alu(x86.CMP, 8, x86.RAX, x86.R(x86.RCX))
+		return
+	}
+	g.AluImm(x86.CMP, size, x86.R(x86.RAX), int32(n))
 }
 
 // copies gives the phis of block to what they get from block from. What one phi gets may be another's old value: such are
