@@ -32,6 +32,10 @@ func foldBounds(in *ir.Inst, t ir.Type, block [3]uint32) *ir.Value {
 	}
 	a, b := in.Args[0], in.Args[1]
 	switch in.Op {
+	case ir.ICmp:
+		if b.Const && !a.Const && a.Type.Bits() <= 32 && a.Type != ir.I1 {
+			return foldCompare(in.Cmp, bounds(a, block, 0), b.Int())
+		}
 	case ir.ShrS, ir.ShrU:
 		if !b.Const || b.Bits >= uint64(t.Bits()) || a.Const {
 			return nil
@@ -70,6 +74,28 @@ func foldBounds(in *ir.Inst, t ir.Type, block [3]uint32) *ir.Value {
 		}
 	}
 	return nil
+}
+
+// foldCompare is the answer that all numbers of r give, or nil. A loop that a block of this shape goes through once tests the thread's
+// number so.
+func foldCompare(c ir.Cmp, r analysis.Range, n int64) *ir.Value {
+	lo, hi := r.Lo, r.Hi
+	switch c {
+	case ir.LO, ir.LS, ir.HI, ir.HS:
+		if lo < 0 || n < 0 {
+			return nil
+		}
+	case ir.EQ, ir.NE:
+		if n < lo || n > hi {
+			return constBool(c == ir.NE)
+		}
+		return nil
+	}
+	first, last := compare(c, uint64(lo), uint64(n), lo, n), compare(c, uint64(hi), uint64(n), hi, n)
+	if first != last {
+		return nil
+	}
+	return constBool(first)
 }
 
 // masked is v as bits of another value.
