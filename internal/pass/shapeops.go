@@ -59,6 +59,9 @@ func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 		return r
 	case ir.SharedAddr:
 		r.align = 16
+		if in.Off >= 0 && in.Off < maxShared {
+			r.lo, r.hi = 0, 2*maxShared
+		}
 		return r
 	case ir.VarAddr, ir.LocalAddr, ir.ParamAddr, ir.FuncAddr:
 		return r
@@ -90,6 +93,9 @@ func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 		}
 		return r
 	case ir.Shfl:
+		if f := a.shuffleFact(in, i, r); f.kind >= ir.Affine {
+			return f
+		}
 		if a.broadcast(in) {
 			r.kind = ir.WarpUniform
 		}
@@ -114,6 +120,9 @@ func (a *shapeAnalysis) broadcast(in *ir.Inst) bool {
 	one := in.Shuf == ir.ShufIdx && in.Args[1].Const && in.Args[2].Const && in.Args[2].Bits == whole
 	return len(in.Results) == 1 && (one || a.fact(in.Args[0]).kind >= ir.WarpUniform)
 }
+
+// maxShared is more than the shared memory of any device.
+const maxShared = 1 << 26
 
 func (a *shapeAnalysis) phiFact(in *ir.Inst) fact {
 	var r fact
@@ -223,6 +232,29 @@ func (a *shapeAnalysis) genericFact(in *ir.Inst, r fact) fact {
 	}
 	if r.kind == ir.Varying && !r.guess && r.seg == 0 {
 		r.pat = pattern{}
+	}
+	return r
+}
+
+// shuffleFact: lanes that differ by known distances, read from known lanes, do so again.
+func (a *shapeAnalysis) shuffleFact(in *ir.Inst, i int, r fact) fact {
+	x := a.fact(in.Args[0])
+	if i != 0 || a.width != 32 || x.kind != ir.Affine {
+		return r
+	}
+	from, _, ok := analysis.ShuffleFrom(in)
+	if !ok {
+		return r
+	}
+	first := x.pat.at(from[0])
+	r.kind, r.lo, r.hi = ir.Affine, x.lo, x.hi
+	r.pat = tabled(func(l int) int64 { return x.pat.at(from[l]) - first }).wrapped(in.Results[0].Type.Bits()).norm(a.width)
+	r.align = x.align
+	if first != 0 {
+		r.align = uint32(min(int64(x.align), first&-first))
+	}
+	if r.pat.zero() {
+		r.kind = ir.WarpUniform
 	}
 	return r
 }
@@ -494,7 +526,7 @@ func (a *shapeAnalysis) segments(in *ir.Inst, r *fact, x, y fact) {
 		return 0, false
 	}
 	seg := max(sx.seg, sy.seg)
-	if seg < 8 {
+	if seg < 4 {
 		return
 	}
 	set := func(s int64, ok bool) {

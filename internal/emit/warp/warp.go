@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/analysis"
 	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -182,16 +183,16 @@ func emitMatch(e *emitter, in *ir.Inst) {
 // what it holds, which PTX leaves undefined.
 func emitShfl(e *emitter, in *ir.Inst) {
 	e.needLanes(in)
-	v, lane, c := in.Args[0], in.Args[1], in.Args[2]
-	if uniform(in.Results[0]) && e.w > 1 {
+	lanes, inside, known := analysis.ShuffleFrom(in)
+	switch {
+	case uniform(in.Results[0]) && e.w > 1 && in.Args[0].Shape.Kind != ir.Affine:
 		e.broadcast(in)
 		return
-	}
-	if lane.Const && c.Const {
-		e.shflConst(in, int(lane.Bits), uint32(c.Bits))
+	case known:
+		e.shflConst(in, lanes, inside)
 		return
 	}
-	o := e.Func
+	v, lane, c := in.Args[0], in.Args[1], in.Args[2]
 	me := e.iota("i32")
 	cv := e.vector(c)
 	b := e.And(e.vector(lane), me.Int(31))
@@ -216,7 +217,6 @@ func emitShfl(e *emitter, in *ir.Inst) {
 		ok = e.ICmp("sle", j, highest)
 	}
 	from := e.And(e.Select(ok, j, me), me.Int(31))
-	_ = o
 	x := e.clean(v, e.w)
 	e.set(in.Results[0], e.permute(x, from))
 	if len(in.Results) > 1 {
@@ -234,40 +234,24 @@ func (e *emitter) broadcast(in *ir.Inst) {
 	e.set(in.Results[0], e.Extract(e.clean(v, e.w), int(in.Args[1].Bits)&31))
 }
 
-// shflConst is a shuffle whose pattern is known now.
-func (e *emitter) shflConst(in *ir.Inst, b int, c uint32) {
-	b &= 31
-	seg, clamp := int(c>>8)&31, int(c)&31
-	from, ok := make([]int, e.w), make([]int64, e.w)
-	for l := range from {
-		lowest := l & seg
-		highest := lowest | clamp&^seg
-		j, in_ := 0, false
-		switch in.Shuf {
-		case ir.ShufUp:
-			j = l - b
-			in_ = j >= highest
-		case ir.ShufDown:
-			j = l + b
-			in_ = j <= highest
-		case ir.ShufBfly:
-			j = l ^ b
-			in_ = j <= highest
-		case ir.ShufIdx:
-			j = lowest | b&^seg
-			in_ = j <= highest
-		}
-		if !in_ {
-			j = l
-		}
-		from[l] = j & 31
-		if in_ {
-			ok[l] = 1
-		}
+// shflConst is a shuffle whose pattern is known now. Of numbers that differ by known distances it is an addition: lane 0's of the
+// result is that of the lane it reads.
+func (e *emitter) shflConst(in *ir.Inst, from [32]int, inside [32]bool) {
+	v, r := in.Args[0], in.Results[0]
+	if r.Shape.Kind >= ir.Affine {
+		x := e.scalar(v)
+		e.set(r, e.Add(x, x.Int(laneOffset(v.Shape, from[0]))))
+	} else {
+		x := e.clean(v, e.w)
+		e.set(r, e.Shuffle(x, x, from[:]))
 	}
-	x := e.clean(in.Args[0], e.w)
-	e.set(in.Results[0], e.Shuffle(x, x, from))
 	if len(in.Results) > 1 {
+		ok := make([]int64, e.w)
+		for l := range ok {
+			if inside[l] {
+				ok[l] = 1
+			}
+		}
 		e.set(in.Results[1], ll.ConstVec("i1", ok))
 	}
 }
