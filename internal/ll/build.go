@@ -10,8 +10,12 @@ import (
 // LLVM's verifier would refuse is a bug of the emitter, found where it is written.
 
 // check panics where an instruction's types do not fit.
-func check(ok bool, format string, args ...any) {
+func check(ok bool, format string, types ...Type) {
 	if !ok {
+		var args []any
+		for _, t := range types {
+			args = append(args, t)
+		}
 		panic("BUG: " + fmt.Sprintf(format, args...))
 	}
 }
@@ -29,8 +33,8 @@ var kinds = map[Bin]func(Type) bool{
 // Binary writes an instruction by its name, for tables of them.
 func (f *Func) Binary(op Bin, a, b Val) Val {
 	fits := kinds[op]
-	check(fits != nil && fits(a.T) && a.T == b.T, "%s of %s and %s", op, a.T, b.T)
-	return f.Op(a.T, "%s %s, %s", op, a, b.S)
+	check(fits != nil && fits(a.T) && a.T == b.T, "%s of %s and %s", Type(op), a.T, b.T)
+	return f.result(a.T, string(op), " ", string(a.T), " ", a.S, ", ", b.S)
 }
 
 // Arithmetic and logic of integers.
@@ -81,20 +85,20 @@ var (
 
 // ICmp compares integers or pointers.
 func (f *Func) ICmp(p Pred, a, b Val) Val {
-	check(slices.Contains(intPreds, p) && a.T == b.T && (a.T.IsInt() || a.T.IsPtr()), "icmp %s of %s and %s", p, a.T, b.T)
-	return f.Op(a.T.WithElem("i1"), "icmp %s %s, %s", p, a, b.S)
+	check(slices.Contains(intPreds, p) && a.T == b.T && (a.T.IsInt() || a.T.IsPtr()), "icmp %s of %s and %s", Type(p), a.T, b.T)
+	return f.result(a.T.WithElem("i1"), "icmp ", string(p), " ", string(a.T), " ", a.S, ", ", b.S)
 }
 
 // FCmp compares floats.
 func (f *Func) FCmp(p Pred, a, b Val) Val {
-	check(slices.Contains(floatPreds, p) && a.T == b.T && a.T.IsFloat(), "fcmp %s of %s and %s", p, a.T, b.T)
-	return f.Op(a.T.WithElem("i1"), "fcmp %s %s, %s", p, a, b.S)
+	check(slices.Contains(floatPreds, p) && a.T == b.T && a.T.IsFloat(), "fcmp %s of %s and %s", Type(p), a.T, b.T)
+	return f.result(a.T.WithElem("i1"), "fcmp ", string(p), " ", string(a.T), " ", a.S, ", ", b.S)
 }
 
 // Select picks a where c, else b; one condition may be for all lanes.
 func (f *Func) Select(c, a, b Val) Val {
 	check(c.T.Elem() == "i1" && (c.T == "i1" || c.T.Lanes() == a.T.Lanes()) && a.T == b.T, "select by %s of %s and %s", c.T, a.T, b.T)
-	return f.Op(a.T, "select %s, %s, %s", c, a, b)
+	return f.result(a.T, "select ", string(c.T), " ", c.S, ", ", string(a.T), " ", a.S, ", ", string(b.T), " ", b.S)
 }
 
 // Conv is a conversion of elements: its name.
@@ -117,8 +121,8 @@ func (f *Func) Convert(op Conv, x Val, elem Type) Val {
 		return x
 	}
 	c, ok := convs[op]
-	check(ok && c.from(x.T) && c.to(t) && (c.wider == 0 || (t.ElemBits() > x.T.ElemBits()) == (c.wider > 0)), "%s of %s to %s", op, x.T, t)
-	return f.Op(t, "%s %s to %s", op, x, t)
+	check(ok && c.from(x.T) && c.to(t) && (c.wider == 0 || (t.ElemBits() > x.T.ElemBits()) == (c.wider > 0)), "%s of %s to %s", Type(op), x.T, t)
+	return f.result(t, string(op), " ", string(x.T), " ", x.S, " to ", string(t))
 }
 
 // Conversions of elements to a type.
@@ -145,7 +149,7 @@ func (f *Func) Bitcast(x Val, t Type) Val {
 		return x
 	}
 	check(x.T.Bits() == t.Bits(), "bitcast of %s to %s", x.T, t)
-	return f.Op(t, "bitcast %s to %s", x, t)
+	return f.result(t, "bitcast ", string(x.T), " ", x.S, " to ", string(t))
 }
 
 // Recast reads each element's bits as another type.
@@ -158,14 +162,14 @@ func (f *Func) Bits(x Val) Val { return f.Recast(x, IntType(x.T.ElemBits())) }
 func (f *Func) PtrToInt(p Val) Val {
 	check(p.T.IsPtr(), "ptrtoint of %s", p.T)
 	t := p.T.WithElem("i64")
-	return f.Op(t, "ptrtoint %s to %s", p, t)
+	return f.result(t, "ptrtoint ", string(p.T), " ", p.S, " to ", string(t))
 }
 
 // IntToPtr is the pointer of type elem to an address.
 func (f *Func) IntToPtr(x Val, elem Type) Val {
 	t := x.T.WithElem(elem)
 	check(x.T.IsInt() && t.IsPtr(), "inttoptr of %s to %s", x.T, t)
-	return f.Op(t, "inttoptr %s to %s", x, t)
+	return f.result(t, "inttoptr ", string(x.T), " ", x.S, " to ", string(t))
 }
 
 // AddrSpaceCast is a pointer as one of another space.

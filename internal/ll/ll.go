@@ -40,6 +40,8 @@ type Func struct {
 	cur    string
 	// Line is the source line of what is written next; 0: none.
 	Line int32
+	at   int32  // the line that mark is for
+	mark string // what stands behind its instructions
 }
 
 // Func starts a function: head is "i32 @f(ptr %p)".
@@ -68,19 +70,46 @@ func (f *Func) dbg() string {
 		id = firstLineID + len(f.m.lines)
 		f.m.lines[f.Line] = id
 	}
-	return ", !dbg !" + strconv.Itoa(id)
+	if f.at != f.Line {
+		f.at, f.mark = f.Line, ", !dbg !"+strconv.Itoa(id)
+	}
+	return f.mark
 }
 
 // Do writes an instruction without a result.
-func (f *Func) Do(format string, args ...any) {
-	f.text = append(f.text, "  "+fmt.Sprintf(format, args...)+f.dbg())
-}
+func (f *Func) Do(format string, args ...any) { f.write("", fmt.Sprintf(format, args...)) }
 
 // Op writes an instruction with a result of type t.
 func (f *Func) Op(t Type, format string, args ...any) Val {
+	return f.result(t, fmt.Sprintf(format, args...))
+}
+
+// result is Op of a text in parts. Most of the front half's time was fmt's: the builder's methods do without it.
+func (f *Func) result(t Type, parts ...string) Val {
 	v := f.name(t)
-	f.text = append(f.text, "  "+v.S+" = "+fmt.Sprintf(format, args...)+f.dbg())
+	f.write(v.S, parts...)
 	return v
+}
+
+// write writes a line, with the name of its result if it has one.
+func (f *Func) write(name string, parts ...string) {
+	dbg := f.dbg()
+	n := len(name) + len(dbg) + 5
+	for _, p := range parts {
+		n += len(p)
+	}
+	var b strings.Builder
+	b.Grow(n)
+	b.WriteString("  ")
+	if name != "" {
+		b.WriteString(name)
+		b.WriteString(" = ")
+	}
+	for _, p := range parts {
+		b.WriteString(p)
+	}
+	b.WriteString(dbg)
+	f.text = append(f.text, b.String())
 }
 
 func (f *Func) name(t Type) Val {
@@ -101,12 +130,12 @@ func (f *Func) Call(ret Type, name string, args ...Val) Val {
 
 // CallKnown calls a function that is declared or defined elsewhere.
 func (f *Func) CallKnown(ret Type, name string, args []string) Val {
-	text := "call " + string(ret) + " @" + name + "(" + strings.Join(args, ", ") + ")"
+	parts := []string{"call ", string(ret), " @", name, "(", strings.Join(args, ", "), ")"}
 	if ret == "void" {
-		f.Do("%s", text)
+		f.write("", parts...)
 		return Val{}
 	}
-	return f.Op(ret, "%s", text)
+	return f.result(ret, parts...)
 }
 
 // Alloca reserves memory in the function's entry block.
@@ -147,12 +176,12 @@ func (f *Func) Label(name string) {
 func (f *Func) Cur() string { return f.cur }
 
 // Br jumps.
-func (f *Func) Br(label string) { f.Do("br label %%%s", label) }
+func (f *Func) Br(label string) { f.write("", "br label %", label) }
 
 // CondBr branches on an i1.
 func (f *Func) CondBr(c Val, yes, no string) {
 	check(c.T == "i1", "a branch on %s", c.T)
-	f.Do("br %s, label %%%s, label %%%s", c, yes, no)
+	f.write("", "br i1 ", c.S, ", label %", yes, ", label %", no)
 }
 
 // Phi is a phi whose incoming values come later.

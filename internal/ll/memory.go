@@ -1,10 +1,6 @@
 package ll
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // Access is how memory is accessed; the zero Access is a plain one with the type's own alignment.
 type Access struct {
@@ -38,7 +34,7 @@ func (f *Func) Load(t Type, p Val, align int) Val { return f.LoadAs(t, p, Access
 func (f *Func) LoadAs(t Type, p Val, a Access) Val {
 	check(p.T.IsPtr() && p.T.Lanes() == 1, "load by %s", p.T)
 	before, behind := a.text()
-	return f.Op(t, "load %s%s, %s%s", before, t, p, behind)
+	return f.result(t, "load ", before, string(t), ", ", string(p.T), " ", p.S, behind)
 }
 
 // Store writes x; align 0 is the type's own.
@@ -48,7 +44,7 @@ func (f *Func) Store(x, p Val, align int) { f.StoreAs(x, p, Access{Align: align}
 func (f *Func) StoreAs(x, p Val, a Access) {
 	check(p.T.IsPtr() && p.T.Lanes() == 1, "store by %s", p.T)
 	before, behind := a.text()
-	f.Do("store %s%s, %s%s", before, x, p, behind)
+	f.write("", "store ", before, string(x.T), " ", x.S, ", ", string(p.T), " ", p.S, behind)
 }
 
 // RMW writes an atomicrmw, and gives what memory held.
@@ -71,7 +67,7 @@ func (f *Func) Fence(order string) { f.Do("fence %s", order) }
 func (f *Func) GEP(elem Type, p, index Val) Val {
 	check(p.T.IsPtr() && index.T.IsInt(), "getelementptr of %s by %s", p.T, index.T)
 	t := Vec(max(p.T.Lanes(), index.T.Lanes()), p.T.Elem())
-	return f.Op(t, "getelementptr %s, %s, %s", elem, p, index)
+	return f.result(t, "getelementptr ", string(elem), ", ", string(p.T), " ", p.S, ", ", string(index.T), " ", index.S)
 }
 
 // Offset is p moved by so many bytes.
@@ -83,31 +79,56 @@ func (f *Func) Extract(v Val, i int) Val { return f.ExtractAt(v, Int("i64", int6
 // ExtractAt is an element of a vector by a number that is known only when it runs.
 func (f *Func) ExtractAt(v, i Val) Val {
 	check(v.T.isVector() && i.T.IsInt(), "extractelement of %s", v.T)
-	return f.Op(v.T.Elem(), "extractelement %s, %s", v, i)
+	return f.result(v.T.Elem(), "extractelement ", string(v.T), " ", v.S, ", ", string(i.T), " ", i.S)
 }
 
 // Insert is v with x as element i.
 func (f *Func) Insert(v, x Val, i int) Val {
 	check(v.T.isVector() && v.T.Elem() == x.T, "insertelement of %s into %s", x.T, v.T)
-	return f.Op(v.T, "insertelement %s, %s, i64 %d", v, x, i)
+	return f.result(v.T, "insertelement ", string(v.T), " ", v.S, ", ", string(x.T), " ", x.S, ", i64 ", strconv.Itoa(i))
 }
 
-// Shuffle picks elements of a and b (numbered behind a's); -1 is any.
+// Shuffle picks elements of a and b (numbered behind a's); -1 is any. All of a in its order is a.
 func (f *Func) Shuffle(a, b Val, pick []int) Val {
 	check(a.T == b.T && a.T.isVector(), "shufflevector of %s and %s", a.T, b.T)
-	texts := make([]string, len(pick))
+	if n, _ := a.T.Split(); n == len(pick) && inOrder(pick) {
+		return a
+	}
+	text := make([]byte, 0, 64+2*len(a.T)+8*len(pick))
+	text = append(text, "shufflevector "...)
+	text = append(text, a.String()...)
+	text = append(text, ", "...)
+	text = append(text, b.String()...)
+	text = append(text, ", <"...)
+	text = strconv.AppendInt(text, int64(len(pick)), 10)
+	text = append(text, " x i32> <"...)
 	for i, l := range pick {
-		texts[i] = fmt.Sprintf("i32 %d", l)
+		if i > 0 {
+			text = append(text, ", "...)
+		}
 		if l < 0 {
-			texts[i] = "i32 poison"
+			text = append(text, "i32 poison"...)
+			continue
+		}
+		text = append(text, "i32 "...)
+		text = strconv.AppendInt(text, int64(l), 10)
+	}
+	return f.result(Vec(len(pick), a.T.Elem()), string(append(text, '>')))
+}
+
+// inOrder reports elements that stay where they are.
+func inOrder(pick []int) bool {
+	for i, l := range pick {
+		if l != i && l >= 0 {
+			return false
 		}
 	}
-	return f.Op(Vec(len(pick), a.T.Elem()), "shufflevector %s, %s, <%d x i32> <%s>", a, b, len(pick), strings.Join(texts, ", "))
+	return true
 }
 
 // ExtractValue is field i of a struct.
 func (f *Func) ExtractValue(v Val, i int) Val {
-	return f.Op(v.T.Field(i), "extractvalue %s, %d", v, i)
+	return f.result(v.T.Field(i), "extractvalue ", string(v.T), " ", v.S, ", ", strconv.Itoa(i))
 }
 
 // InsertValue is v with x as field i.

@@ -93,14 +93,15 @@ func Splat(n int, c Val) Val {
 
 // ConstVec is a constant vector of integers.
 func ConstVec(t Type, elems []int64) Val {
-	var b strings.Builder
-	b.WriteByte('<')
+	b := make([]byte, 0, 2+(len(t)+12)*len(elems))
+	b = append(b, '<')
 	for i, e := range elems {
 		if i > 0 {
-			b.WriteString(", ")
+			b = append(b, ", "...)
 		}
-		b.WriteString(Int(t, e).String())
+		b = append(b, t...)
+		b = append(b, ' ')
+		b = append(b, Int(t, e).S...)
 	}
-	b.WriteByte('>')
-	return Val{Vec(len(elems), t), b.String()}
+	return Val{Vec(len(elems), t), string(append(b, '>'))}
 }
