@@ -78,8 +78,9 @@ type emitter struct {
 	cpu  target
 
 	vals   map[*ir.Value]*rep
-	cache  map[*ir.Value]ll.Val // vectors made in this block of uniform and affine values
-	where  string               // the block that cache is good for
+	cache  map[*ir.Value]ll.Val  // vectors made in this block of uniform and affine values
+	where  string                // the block that cache is good for
+	images map[*ir.Inst][]ll.Val // what loads of vectors read, as it lies in memory: of this block
 	labels map[*ir.Block]string
 	phis   map[*ir.Inst]*phiPair
 	line   int32
@@ -99,9 +100,9 @@ type emitter struct {
 	coll    collect
 	spins   bool
 
-	tiles         tiles
-	tileFunctions []*tileKind
-	called        map[string]bool // functions of products
+	tiles      tiles
+	tileBodies []func()        // write the functions that tiles need
+	called     map[string]bool // functions of products
 
 	checked map[alignment][]*ir.Inst // accesses whose alignment was tested
 	dom     *ir.DomTree
@@ -133,7 +134,7 @@ func targetOf(cfg Config) target {
 }
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
-	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, labels: map[*ir.Block]string{},
+	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, images: map[*ir.Inst][]ll.Val{}, labels: map[*ir.Block]string{},
 		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu, e.interleaved = targetOf(cfg), interleaving(m, cfg.Block)
 	e.Flush = allFlushed(e.f)
@@ -216,9 +217,11 @@ func (e *emitter) body() {
 // insts emits the instructions of a block.
 func (e *emitter) insts(list []*ir.Inst) {
 	rows := e.rows(list)
+	merged := map[*ir.Inst]*ir.Inst{}
 	for i := 0; i < len(list); i++ {
-		if g := rows[list[i]]; g != nil {
-			if g.at == list[i] {
+		in := list[i]
+		if g := rows[in]; g != nil {
+			if g.at == in {
 				e.row(g)
 			}
 			continue
@@ -228,13 +231,23 @@ func (e *emitter) insts(list []*ir.Inst) {
 			i += n - 1
 			continue
 		}
-		e.inst(list[i])
+		if _, part := merged[in]; !part {
+			e.mergeStores(list[i:], rows, merged)
+		}
+		switch whole, part := merged[in]; {
+		case whole != nil:
+			e.line, e.Line = in.Line, in.Line
+			e.storeMerged(whole)
+		case !part:
+			e.inst(in)
+		}
 	}
 }
 
 func (e *emitter) label(name string) {
 	e.Label(name)
 	clear(e.cache)
+	clear(e.images)
 	e.forgetTiles()
 }
 

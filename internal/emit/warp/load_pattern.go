@@ -213,10 +213,7 @@ func (e *emitter) loadKnown(a *access, p *knownPlan) []ll.Val {
 				}
 				parts = append(parts, e.LoadAs(vt, e.at(base, int(at)), ll.Access{Align: a.elem, Meta: a.ro}))
 			}
-			x := parts[0]
-			for _, y := range parts[1:] {
-				x = e.join(x, y)
-			}
+			x := e.joinAll(parts)
 			if n, _ := x.T.Split(); n < full {
 				x = e.Shuffle(x, x, rangeInts(0, full, func(i int) int {
 					if i < n {

@@ -105,14 +105,16 @@ func emitLoad(e *emitter, in *ir.Inst) {
 		out = e.loadSegments(a)
 	case a.unit() && a.same():
 		out = e.loadWide(a, len(a.types))
+	case e.segVectors(a):
+		out = e.loadSegVectors(a)
 	case e.segStrided(a):
 		out = e.loadSegStrided(a)
 	case a.known && a.same() && len(a.types) == 1 && a.shape.Seg == 0 && a.shape.Stride > 0 && a.shape.Stride%int64(a.size) == 0 && a.shape.Stride <= 4*int64(a.size):
 		out = e.loadStrided(a, int(a.shape.Stride)/a.size)
-	case in.Quads && e.w == 32 && e.cpu.avx512:
-		out = e.loadQuads(a)
 	case e.planned(a, &plan):
 		out = e.loadKnown(a, plan)
+	case in.Quads && e.w == 32 && e.cpu.avx512:
+		out = e.loadQuads(a)
 	case e.mayBeUnit(a):
 		out = e.choose(e.isUnit(a), "unit", func() []ll.Val { return []ll.Val{e.loadAtFirst(a)} }, func() []ll.Val { return e.gather(a) })
 	default:
@@ -211,11 +213,26 @@ func (e *emitter) pick(raw []ll.Val, n, i int) ll.Val {
 		}
 		parts = append(parts, e.Shuffle(raw[j], raw[j], lanes))
 	}
+	if len(raw)&(len(raw)-1) == 0 && e.w%n == 0 {
+		return e.concat(parts)
+	}
 	acc := parts[0]
 	for _, p := range parts[1:] {
 		acc = e.join(acc, p)
 	}
 	return acc
+}
+
+// joinAll puts vectors of one type behind each other.
+func (e *emitter) joinAll(parts []ll.Val) ll.Val {
+	if n := len(parts); n&(n-1) == 0 {
+		return e.concat(parts)
+	}
+	x := parts[0]
+	for _, y := range parts[1:] {
+		x = e.join(x, y)
+	}
+	return x
 }
 
 // join puts b's lanes behind a's, whatever their numbers.
@@ -328,6 +345,9 @@ func (e *emitter) loadSegStrided(a *access) []ll.Val {
 // mayBeUnit reports an access of one element that may turn out to be contiguous: nothing says so, but nothing
 // read from memory decides where they are either. The check costs a quarter of a gather.
 func (e *emitter) mayBeUnit(a *access) bool {
+	if a.shape.Seg > 0 && a.shape.Stride != int64(a.elem) { // neighbours are known to lie apart
+		return false
+	}
 	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && !fromMemory(a.in.Args[0], 0)
 }
 
@@ -374,6 +394,13 @@ func emitStore(e *emitter, in *ir.Inst) {
 	a := e.access(in, vals)
 	e.aligned(in, a.size, a.mask, a.all)
 	e.bounded(in, a.size, a.mask, a.all)
+	e.storeAt(a, vals)
+	e.afterStore(in)
+}
+
+// storeAt stores to addresses that were tested.
+func (e *emitter) storeAt(a *access, vals []*ir.Value) {
+	in := a.in
 	switch {
 	case a.in.Space == ir.Local && e.interleaved != 0:
 		e.storeInterleaved(a, vals)
@@ -396,7 +423,6 @@ func emitStore(e *emitter, in *ir.Inst) {
 	default:
 		e.scatter(a, vals)
 	}
-	e.afterStore(in)
 }
 
 // stored is a value as it goes to memory.
@@ -469,7 +495,7 @@ func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 }
 
 // scatter stores lane by lane in order: by the processor's scatter where the addresses are in vectors, which take as long to take
-// apart, else unrolled when all lanes act, or a loop over the acting ones.
+// apart, else unrolled where the distances are known, otherwise in a loop.
 func (e *emitter) scatter(a *access, vals []*ir.Value) {
 	if len(vals) > 1 {
 		e.storePieces(a, vals)
@@ -487,8 +513,12 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 		})
 		return
 	}
-	at := e.lanePointers(a)
 	x := e.stored(vals[0], e.w)
+	if !a.known && e.w > 1 {
+		e.scatterLoop(e.pointers(a.in), x, a.elem)
+		return
+	}
+	at := e.lanePointers(a)
 	for l := range e.w {
 		p := at(l)
 		y := e.Extract(x, l)
@@ -511,6 +541,34 @@ func (e *emitter) scatter32(a *access, x ll.Val) {
 	for h := 0; h < e.w; h += 16 {
 		part, ptrs := e.slice(x, h, 16), at(h)
 		e.IntrOf("void", "masked.scatter", []ll.Type{part.T, ptrs.T}, part, ptrs, ll.Int("i32", 4), e.slice(a.mask, h, 16))
+	}
+}
+
+// scatterLoop stores all lanes, four in a turn. A product's result is thirty such stores: taking 32 addresses and values out of their
+// vectors one by one is as slow as reading them back from memory, and was half of the time to compile the kernel.
+func (e *emitter) scatterLoop(ptrs, x ll.Val, size int) {
+	const each = 4
+	o := e.Func
+	_, elem := x.T.Split()
+	at, vals := e.room("ptr", 0), e.room(elem, 1)
+	o.Store(ptrs, at, 64)
+	o.Store(x, vals, 64)
+	fresh := e.where == o.Cur()
+	pre, head, out := o.Cur(), o.NewLabel("scatter"), o.NewLabel("scatter.out")
+	o.Br(head)
+	o.Label(head)
+	lane := o.Phi("i64")
+	lane.Add(ll.Int("i64", 0), pre)
+	p, q := o.GEP("ptr", at, lane.Val), o.GEP(elem, vals, lane.Val)
+	for l := range each {
+		o.Store(o.Load(elem, e.at(q, l*size), size), o.Load("ptr", e.at(p, 8*l), 8), size)
+	}
+	next := o.Add(lane.Val, ll.Int("i64", each))
+	lane.Add(next, head)
+	o.CondBr(o.ICmp("ult", next, ll.Int("i64", int64(e.w))), head, out)
+	o.Label(out)
+	if fresh { // nothing else leads here: what was known of vectors stays known
+		e.where = out
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 //   - of the right matrix, for each step and each half of the columns, the four elements that lanes t want, repeated for all rows,
 //     which a load does too.
 //
-// A product is a function, one for each kind: hundreds of them in a kernel cost no more code than one.
+// A product is a function, one for each kind, and so is putting an operand there: hundreds of them in a kernel cost no more code than
+// one.
 
 // turn is the place along k that lane t takes in step i.
 func turn(i, t int) int {
@@ -147,14 +148,48 @@ func (e *emitter) widened(t *tileKind, elem string, v ll.Val) []ll.Val {
 
 // leftOperand puts a into memory.
 func (e *emitter) leftOperand(t *tileKind, m *ir.Matrix, args []*ir.Value) ll.Val {
-	return e.prepared(t.name+".a", args, t.aBytes(), func(p ll.Val) {
-		for s := 0; s < t.steps; s++ {
-			for h := 0; h < t.rows; h++ {
-				for j, x := range e.widened(t, m.A, e.biased(t, args[t.rows*s+h])) {
-					e.putLeft(t, p, x, tileAt{step: s, row: h, part: j})
+	class := t.name + ".a"
+	return e.prepared(class, args, t.aBytes(), func(p ll.Val) {
+		e.prepare(class, args, p, func(f *emitter, regs []ll.Val, p ll.Val) {
+			for s := 0; s < t.steps; s++ {
+				for h := 0; h < t.rows; h++ {
+					for j, x := range f.widened(t, m.A, f.biased(t, regs[t.rows*s+h])) {
+						f.putLeft(t, p, x, tileAt{step: s, row: h, part: j})
+					}
 				}
 			}
+		})
+	})
+}
+
+// prepare calls the function that puts an operand of this class into memory at p, and has it written if it is the first to.
+func (e *emitter) prepare(class string, args []*ir.Value, p ll.Val, body func(f *emitter, regs []ll.Val, p ll.Val)) {
+	var regs []string
+	for _, a := range args {
+		x := e.vector(a)
+		regs = append(regs, e.slice(x, 0, 16).String(), e.slice(x, 16, 16).String())
+	}
+	e.Do("call %svoid @%q(%s, %s)", e.tileConvention(), class, strings.Join(regs, ", "), p)
+	if e.tiles.made[class] {
+		return
+	}
+	e.tiles.made[class] = true
+	e.tileBodies = append(e.tileBodies, func() {
+		f := newEmitter(e.m, e.cfg)
+		f.w, f.mod = 32, e.mod
+		var params []string
+		halves := make([]ll.Val, 2*len(args))
+		for i := range halves {
+			halves[i] = ll.Val{T: "<16 x i32>", S: fmt.Sprintf("%%r%d", i)}
+			params = append(params, halves[i].String())
 		}
+		f.Func = e.mod.Func(fmt.Sprintf("internal %svoid @%q(%s, ptr %%p) noinline", e.tileConvention(), class, strings.Join(params, ", ")), false)
+		whole := make([]ll.Val, len(args))
+		for i := range whole {
+			whole[i] = f.concat(halves[2*i : 2*i+2])
+		}
+		body(f, whole, ll.Val{T: "ptr", S: "%p"})
+		f.Ret(ll.Val{})
 	})
 }
 
@@ -162,8 +197,7 @@ func (e *emitter) leftOperand(t *tileKind, m *ir.Matrix, args []*ir.Value) ll.Va
 type tileAt struct{ step, row, part int }
 
 // biased is a register of the left operand as unsigned bytes, where VNNI wants them: see corrected.
-func (e *emitter) biased(t *tileKind, arg *ir.Value) ll.Val {
-	v := e.vector(arg)
+func (e *emitter) biased(t *tileKind, v ll.Val) ll.Val {
 	switch {
 	case t.elem != "i32" || t.sa != t.sb:
 		return v
@@ -202,31 +236,35 @@ func (e *emitter) putQuad(t *tileKind, p, x ll.Val, quad, block int, lanes []int
 
 // rightOperand puts b into memory, and behind it what corrected says.
 func (e *emitter) rightOperand(t *tileKind, m *ir.Matrix, args []*ir.Value) ll.Val {
-	return e.prepared(t.name+".b", args, t.bBytes(), func(p ll.Val) {
-		var all []ll.Val
-		for s := 0; s < t.steps; s++ {
-			v := e.vector(args[s])
-			if m.A == "f16" { // pairs in order of k, widened, then in order of steps
-				v = e.Shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + l/8 }))
-				w := e.widened(t, m.B, v)[0]
-				for q := 0; q < 2; q++ {
-					all = append(all, e.Shuffle(w, w, rangeInts(0, 32, func(l int) int {
-						at := turn(l/8, l%4)
-						return 32*q + 2*(8*(at>>1)+l%8) + at&1
-					})))
-				}
-				continue
-			}
-			v = e.Shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + turn(l/8, l%4) }))
-			all = append(all, e.widened(t, m.B, v)...)
-		}
-		for i, x := range all {
-			e.Store(x, e.at(p, 128*i), 64)
-		}
-		if t.elem == "i32" && t.sa == t.sb {
-			e.Store(e.corrected(t, all), e.at(p, 128*len(all)), 32)
-		}
+	class := t.name + ".b"
+	return e.prepared(class, args, t.bBytes(), func(p ll.Val) {
+		e.prepare(class, args, p, func(f *emitter, regs []ll.Val, p ll.Val) { f.putRight(t, m, regs, p) })
 	})
+}
+
+func (e *emitter) putRight(t *tileKind, m *ir.Matrix, regs []ll.Val, p ll.Val) {
+	var all []ll.Val
+	for _, v := range regs {
+		if m.A == "f16" { // pairs in order of k, widened, then in order of steps
+			v = e.Shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + l/8 }))
+			w := e.widened(t, m.B, v)[0]
+			for q := 0; q < 2; q++ {
+				all = append(all, e.Shuffle(w, w, rangeInts(0, 32, func(l int) int {
+					at := turn(l/8, l%4)
+					return 32*q + 2*(8*(at>>1)+l%8) + at&1
+				})))
+			}
+			continue
+		}
+		v = e.Shuffle(v, v, rangeInts(0, 32, func(l int) int { return 4*(2*(l%4)+l/4%2) + turn(l/8, l%4) }))
+		all = append(all, e.widened(t, m.B, v)...)
+	}
+	for i, x := range all {
+		e.Store(x, e.at(p, 128*i), 64)
+	}
+	if t.elem == "i32" && t.sa == t.sb {
+		e.Store(e.corrected(t, all), e.at(p, 128*len(all)), 32)
+	}
 }
 
 // corrected: VNNI multiplies unsigned bytes by signed ones. Where both are signed or both are not, a's are moved by half
@@ -280,7 +318,7 @@ func (e *emitter) tileProduct(t *tileKind, in *ir.Inst) {
 	r := e.Op(ret, "call %s%s @%q(%s)", e.tileConvention(), ret, t.name, strings.Join(args, ", "))
 	if !e.tiles.made[t.name] {
 		e.tiles.made[t.name] = true
-		e.tileFunctions = append(e.tileFunctions, t)
+		e.tileBodies = append(e.tileBodies, func() { e.writeTile(t) })
 	}
 	var out []ll.Val
 	for i := range acc {
@@ -347,36 +385,40 @@ func (e *emitter) setTile(m *ir.Matrix, results []*ir.Value, out []ll.Val) {
 	}
 }
 
-// writeTiles writes the functions of the products that were called. With few vector registers a function does two groups
-// of four rows at a time.
+// writeTiles writes the functions that were called.
 func (e *emitter) writeTiles() {
-	for _, t := range e.tileFunctions {
-		n := 4 * t.rows
-		ret := tileResult(t, n)
-		var params []string
-		vt := ll.Vec(16, t.elem)
-		acc := make([]ll.Val, n)
-		for i := range acc {
-			acc[i] = ll.Val{T: vt, S: fmt.Sprintf("%%c%d", i)}
-			params = append(params, acc[i].String())
-		}
-		p := newEmitter(e.m, e.cfg)
-		p.w = 32
-		p.mod = e.mod
-		p.Func = e.mod.Func(fmt.Sprintf("internal %s%s @%q(%s, ptr %%a, ptr %%b) noinline", e.tileConvention(), ret, t.name, strings.Join(params, ", ")), false)
-		together := 2 * t.rows
-		if !e.cpu.avx512 {
-			together = 2
-		}
-		for first := 0; first < 2*t.rows; first += together {
-			p.tileRows(t, acc, first, together)
-		}
-		r := ll.Poison(ret)
-		for i, x := range acc {
-			r = p.InsertValue(r, x, i)
-		}
-		p.Ret(r)
+	for _, write := range e.tileBodies {
+		write()
 	}
+}
+
+// writeTile writes the function of a kind of product. With few vector registers it does two groups of four rows at a time.
+func (e *emitter) writeTile(t *tileKind) {
+	n := 4 * t.rows
+	ret := tileResult(t, n)
+	var params []string
+	vt := ll.Vec(16, t.elem)
+	acc := make([]ll.Val, n)
+	for i := range acc {
+		acc[i] = ll.Val{T: vt, S: fmt.Sprintf("%%c%d", i)}
+		params = append(params, acc[i].String())
+	}
+	p := newEmitter(e.m, e.cfg)
+	p.w = 32
+	p.mod = e.mod
+	p.Func = e.mod.Func(fmt.Sprintf("internal %s%s @%q(%s, ptr %%a, ptr %%b) noinline", e.tileConvention(), ret, t.name, strings.Join(params, ", ")), false)
+	together := 2 * t.rows
+	if !e.cpu.avx512 {
+		together = 2
+	}
+	for first := 0; first < 2*t.rows; first += together {
+		p.tileRows(t, acc, first, together)
+	}
+	r := ll.Poison(ret)
+	for i, x := range acc {
+		r = p.InsertValue(r, x, i)
+	}
+	p.Ret(r)
 }
 
 // tileRows adds the products of some groups of 4 rows. acc has for each 8 rows two halves of the columns, each two vectors.

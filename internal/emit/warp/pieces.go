@@ -111,7 +111,10 @@ func (e *emitter) storePieces(a *access, vals []*ir.Value) {
 		e.storePiece(a, e.piece(a, xs), e.pointers(a.in))
 		return
 	}
-	image := e.toImage(a, xs)
+	image := e.imageOf(vals)
+	if image == nil {
+		image = e.toImage(a, xs)
+	}
 	_, n := a.units()
 	if a.all {
 		at := e.lanePointers(a)
@@ -119,8 +122,18 @@ func (e *emitter) storePieces(a *access, vals []*ir.Value) {
 		for i := range image {
 			image[i] = e.opaque(image[i])
 		}
-		for l := range e.w {
-			e.storePiece(a, e.slice(image[l/each], l%each*n, n), at(l))
+		for l := 0; l < e.w; {
+			run := 1
+			if a.known && !watched(a.in) {
+				run = a.run(l)
+			}
+			part := e.slice(image[l/each], l%each*n, run*n)
+			if run > 1 {
+				e.Store(part, at(l), a.elem)
+			} else {
+				e.storePiece(a, part, at(l))
+			}
+			l += run
 		}
 		return
 	}

@@ -121,3 +121,31 @@ func (e *emitter) storeSegments(a *access, x ll.Val) {
 		e.maskedStore(part, a.elem, e.segPointer(a, seg), m, a.all)
 	}
 }
+
+// segVectors reports vectors that lie behind each other inside segments of lanes, 64 bytes in each: rows of a tile that 4 lanes read.
+func (e *emitter) segVectors(a *access) bool {
+	s := a.shape
+	return e.w == 32 && a.all && len(a.types) > 1 && a.same() && a.in.Space != ir.Local && a.elem <= 8 && !a.known && s.Kind == ir.Varying && s.Seg > 0 &&
+		s.Stride == int64(a.size) && s.Seg*a.size == 64
+}
+
+// loadSegVectors loads each segment at once and takes the lanes' vectors apart.
+func (e *emitter) loadSegVectors(a *access) []ll.Val {
+	n := len(a.types)
+	var image []ll.Val
+	var segs []ll.Val
+	for seg := range e.w / a.shape.Seg {
+		vt := ll.Vec(a.shape.Seg*n, memType(a.types[0]))
+		segs = append(segs, e.LoadAs(vt, e.segPointer(a, seg), ll.Access{Align: a.elem, Meta: a.ro}))
+	}
+	each := len(segs) / n
+	for i := range n {
+		image = append(image, e.concat(segs[i*each:(i+1)*each]))
+	}
+	var out []ll.Val
+	for i := range n {
+		out = append(out, e.pick(image, n, i))
+	}
+	e.images[a.in] = image
+	return out
+}
