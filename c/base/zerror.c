@@ -271,6 +271,28 @@ static const struct row cudart[] = {
 	{10000, "cudaErrorApiFailureBase", "api failure base"},
 };
 
+static const struct row nvjitlink[] = {
+	{0, "NVJITLINK_SUCCESS", ""},
+	{1, "NVJITLINK_ERROR_UNRECOGNIZED_OPTION", ""},
+	{2, "NVJITLINK_ERROR_MISSING_ARCH", ""},
+	{3, "NVJITLINK_ERROR_INVALID_INPUT", ""},
+	{4, "NVJITLINK_ERROR_PTX_COMPILE", ""},
+	{5, "NVJITLINK_ERROR_NVVM_COMPILE", ""},
+	{6, "NVJITLINK_ERROR_INTERNAL", ""},
+	{7, "NVJITLINK_ERROR_THREADPOOL", ""},
+	{8, "NVJITLINK_ERROR_UNRECOGNIZED_INPUT", ""},
+	{9, "NVJITLINK_ERROR_FINALIZE", ""},
+	{10, "NVJITLINK_ERROR_NULL_INPUT", ""},
+	{11, "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS", ""},
+	{12, "NVJITLINK_ERROR_INCORRECT_INPUT_TYPE", ""},
+	{13, "NVJITLINK_ERROR_ARCH_MISMATCH", ""},
+	{14, "NVJITLINK_ERROR_OUTDATED_LIBRARY", ""},
+	{15, "NVJITLINK_ERROR_MISSING_FATBIN", ""},
+	{16, "NVJITLINK_ERROR_UNRECOGNIZED_ARCH", ""},
+	{17, "NVJITLINK_ERROR_UNSUPPORTED_ARCH", ""},
+	{18, "NVJITLINK_ERROR_LTO_NOT_ENABLED", ""},
+};
+
 static const struct row nvml[] = {
 	{0, "NVML_SUCCESS", "Success"},
 	{1, "NVML_ERROR_UNINITIALIZED", "Uninitialized"},
@@ -327,6 +349,7 @@ static const struct {
 	[KZ_ERRORS_cublas] = {cublas, COUNT(cublas)},
 	[KZ_ERRORS_cuda] = {cuda, COUNT(cuda)},
 	[KZ_ERRORS_cudart] = {cudart, COUNT(cudart)},
+	[KZ_ERRORS_nvjitlink] = {nvjitlink, COUNT(nvjitlink)},
 	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},
 	[KZ_ERRORS_nvvm] = {nvvm, COUNT(nvvm)},
 };

@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 10
+#define KZ_LIBRARIES 12
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -12,25 +12,29 @@
 #define KZ_LIB_cudart11 5
 #define KZ_LIB_cudart12 6
 #define KZ_LIB_cudart13 7
-#define KZ_LIB_nvml 8
-#define KZ_LIB_nvvm 9
+#define KZ_LIB_nvJitLink12 8
+#define KZ_LIB_nvJitLink13 9
+#define KZ_LIB_nvml 10
+#define KZ_LIB_nvvm 11
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library nvml, 8; library nvvm, 9
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library nvJitLink12, 8; library nvJitLink13, 9; library nvml, 10; library nvvm, 11
 
-#define KZ_APIS 6
+#define KZ_APIS 7
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
 #define KZ_API_cudart 3
-#define KZ_API_nvml 4
-#define KZ_API_nvvm 5
+#define KZ_API_nvjitlink 4
+#define KZ_API_nvml 5
+#define KZ_API_nvvm 6
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
 #define KZ_ERRORS_cuda 1
 #define KZ_ERRORS_cudart 2
-#define KZ_ERRORS_nvml 3
-#define KZ_ERRORS_nvvm 4
+#define KZ_ERRORS_nvjitlink 3
+#define KZ_ERRORS_nvml 4
+#define KZ_ERRORS_nvvm 5
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
@@ -67,6 +71,12 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API nvjitlink
+#define KZ_ROWS "zrows_nvjitlink.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvml
 #define KZ_ROWS "zrows_nvml.h"
 #include "slots.inc"
@@ -85,6 +95,7 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cublaslt + 1) * kz_hash_cublaslt() +
 	       (KZ_API_cuda + 1) * kz_hash_cuda() +
 	       (KZ_API_cudart + 1) * kz_hash_cudart() +
+	       (KZ_API_nvjitlink + 1) * kz_hash_nvjitlink() +
 	       (KZ_API_nvml + 1) * kz_hash_nvml() +
 	       (KZ_API_nvvm + 1) * kz_hash_nvvm();
 }

@@ -126,7 +126,7 @@ func TestLoaderOf(t *testing.T) {
 	}
 }
 
-// TestWithTools: programs find our nvidia-smi before any other, where it is beside this program.
+// TestWithTools: programs find our nvidia-smi before any other, where it is beside this program, and our assembler.
 func TestWithTools(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -142,8 +142,10 @@ func TestWithTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Remove(link) })
-	env, err = withTools([]string{"PATH=/usr/bin"})
-	if want := filepath.Dir(self) + ":/usr/bin"; err != nil || !slices.Equal(env, []string{"PATH=" + want}) || os.Getenv("PATH") != want {
+	env, err = withTools([]string{"PATH=/usr/bin", "TRITON_PTXAS_PATH=/own"})
+	path := filepath.Dir(self) + ":/usr/bin"
+	want := []string{"TRITON_PTXAS_PATH=/own", "TRITON_PTXAS_BLACKWELL_PATH=" + filepath.Join(filepath.Dir(self), "ptxas"), "PATH=" + path}
+	if err != nil || !slices.Equal(env, want) || os.Getenv("PATH") != path {
 		t.Errorf("with it: %q, %v", env, err)
 	}
 }

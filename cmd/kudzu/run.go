@@ -152,7 +152,11 @@ func notRun(program string, err error) error {
 	return code
 }
 
-// withTools has programs find our nvidia-smi, where it is beside this program; so does the search for the program itself.
+// assemblerVars name the assembler to clients that do not look for it in PATH: Triton, and torch.compile through it.
+var assemblerVars = []string{"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"}
+
+// withTools has programs find our nvidia-smi, assembler and the rest, where they are beside this program; so does the search for
+// the program itself. A variable that is set stays.
 func withTools(env []string) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -164,6 +168,11 @@ func withTools(env []string) ([]string, error) {
 	dir := filepath.Dir(self)
 	if _, err := os.Stat(filepath.Join(dir, smiName)); err != nil {
 		return env, nil
+	}
+	for _, name := range assemblerVars {
+		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+			env = append(env, name+"="+filepath.Join(dir, "ptxas"))
+		}
 	}
 	env = frontOf(env, "PATH", dir)
 	path, _ := strings.CutPrefix(env[len(env)-1], "PATH=")

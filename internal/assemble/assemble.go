@@ -76,6 +76,19 @@ func Text(text string, o Options) (*cubin.File, error) {
 	return f, nil
 }
 
+// OldestTarget is the first architecture that release 12.9 assembles for.
+const OldestTarget = 50
+
+// Arch finds a target by its name: sm_90a, or compute_90a and lto_90a for no code.
+func Arch(name string) (t isa.Target, code, ok bool) {
+	kind, rest, _ := strings.Cut(name, "_")
+	if kind != "sm" && kind != "compute" && kind != "lto" {
+		return t, false, false
+	}
+	t, ok = isa.TargetOf("sm_" + rest)
+	return t, kind == "sm", ok && t.SM >= OldestTarget
+}
+
 // runs reports whether text for a target may be assembled for the one asked for: one that is not newer, and for that chip or
 // family only where the suffix says so.
 func runs(t ptx.Target, o Options) bool {

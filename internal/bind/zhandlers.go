@@ -10,6 +10,7 @@ var Handlers = [...][]abi.Handler{
 	cublasltHandlers[:],
 	cudaHandlers[:],
 	cudartHandlers[:],
+	nvjitlinkHandlers[:],
 	nvmlHandlers[:],
 	nvvmHandlers[:],
 }

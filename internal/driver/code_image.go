@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 
+	"kudzu/internal/assemble"
 	"kudzu/internal/cubin"
-	"kudzu/internal/devrt"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/logx"
@@ -144,10 +142,6 @@ func readWrapper(p hostmem.Ptr, c claim) (string, error) {
 	return choose(cs, c)
 }
 
-// deviceRuntimeMark is in the vendor's own device runtime (libcudadevrt.a) and nowhere else: its calls into their driver. Ours
-// answers the functions that it would define.
-const deviceRuntimeMark = "__cuda_syscall_cnp"
-
 // linkContainers makes one text of the containers of separately compiled units, each with its own choice of code. One that
 // holds only machine code is the result of the vendor's linking, or a library that we have our own of.
 func linkContainers(cs []*fatbin.Container, dev claim) (string, error) {
@@ -163,7 +157,7 @@ func linkContainers(cs []*fatbin.Container, dev claim) (string, error) {
 		case err != nil:
 			return "", err
 		}
-		if strings.Contains(text, deviceRuntimeMark) {
+		if assemble.IsDeviceRuntime(text) {
 			continue
 		}
 		_, text, _ = indexText(text) // what is wrong with it the linking says
@@ -178,16 +172,9 @@ func linkContainers(cs []*fatbin.Container, dev claim) (string, error) {
 	return linkText(parts)
 }
 
-// linkText is ptx.Link with its errors as those of images.
+// linkText is assemble.Link with its errors as those of images.
 func linkText(parts []ptx.Part) (string, error) {
-	texts := make([]string, len(parts))
-	for i := range parts {
-		texts[i] = parts[i].Text
-	}
-	if g := devrt.Groups(texts...); g != "" {
-		parts = append(slices.Clone(parts), ptx.Part{Name: "device runtime", Text: g})
-	}
-	text, err := ptx.Link(parts)
+	text, err := assemble.Link(parts)
 	var clash *ptx.LinkError
 	if errors.As(err, &clash) {
 		code := errInvalidPTX
@@ -242,21 +229,13 @@ func takes(dev claim, t fatbin.Target, j *jit) error {
 	return nil
 }
 
-// plausible refuses text that does not begin as PTX does; the rest is the parser's.
+// plausible refuses text that does not begin as PTX does.
 func plausible(text string) (string, error) {
-	for rest := text; ; {
-		rest = strings.TrimLeft(rest, " \t\r\n\f\v")
-		switch {
-		case strings.HasPrefix(rest, ".version"):
-			return text, nil
-		case strings.HasPrefix(rest, "//"):
-			_, rest, _ = strings.Cut(rest, "\n")
-		case strings.HasPrefix(rest, "/*"):
-			_, rest, _ = strings.Cut(rest[2:], "*/")
-		default:
-			return "", notAnImage("no .version directive at the start")
-		}
+	var not *assemble.NotAnImage
+	if err := assemble.Plausible(text); errors.As(err, &not) {
+		return "", notAnImage(not.Why)
 	}
+	return text, nil
 }
 
 // readFile finds the PTX for a device in a file.

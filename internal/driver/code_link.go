@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
+	"kudzu/internal/assemble"
 	"kudzu/internal/cubin"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
@@ -169,80 +169,16 @@ const triedParts = 16
 
 // textsOf finds the PTX in an image of known length; an archive may hold several.
 func textsOf(b []byte, c claim) ([]string, error) {
-	switch fatbin.Sniff(b) {
-	case fatbin.FormatFatbin:
-		cs, err := fatbin.FromBytes(b)
-		if err != nil {
-			return nil, notAnImage(err.Error())
-		}
-		return oneText(choose(cs, c))
-	case fatbin.FormatELF:
-		return objectTexts(b, c)
-	case fatbin.FormatArchive:
-		members, err := fatbin.Members(b)
-		if err != nil {
-			return nil, notAnImage(err.Error())
-		}
-		var all []string
-		for _, m := range members {
-			if fatbin.Sniff(m.Data) != fatbin.FormatELF || m.Name == deviceRuntimeObject {
-				continue
-			}
-			texts, err := objectTexts(m.Data, c)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, texts...)
-		}
-		return all, nil
-	case fatbin.FormatWrapper:
-		return nil, notAnImage("a wrapper")
-	}
-	text, _, _ := bytes.Cut(b, []byte{0})
-	return oneText(plausible(string(text)))
-}
-
-func oneText(text string, err error) ([]string, error) {
-	if err != nil {
-		return nil, err
-	}
-	return []string{text}, nil
-}
-
-// deviceRuntimeObject is the member of the vendor's libcudadevrt.a. Some releases have it for newer machines only, without a text
-// that could be looked at.
-const deviceRuntimeObject = "cuda_device_runtime.o"
-
-// objectTexts finds the PTX in a file of our assembler, or in a host object. The vendor's device runtime is nothing to link: ours answers its functions. Machine code
-// without PTX cannot be linked.
-func objectTexts(b []byte, dev claim) ([]string, error) {
+	texts, err := assemble.Texts(b, func(f *fatbin.Container) (string, error) { return choose([]*fatbin.Container{f}, c) })
+	var not *assemble.NotAnImage
 	var foreign *cubin.Foreign
-	text, err := cubin.Text(b)
-	if err == nil {
-		return oneText(plausible(text))
-	}
-	cs, other := fatbin.FromObject(b)
 	switch {
-	case cubin.Ours(b):
-		return nil, notAnImage(err.Error())
-	case errors.As(err, &foreign) && foreign.Machine == cubin.Machine:
-		return nil, machineCodeOnly(foreign.What)
-	case other != nil:
-		return nil, notAnImage(other.Error())
-	case len(cs) == 0:
-		return nil, machineCodeOnly("")
+	case errors.As(err, &not):
+		err = notAnImage(not.Why)
+	case errors.As(err, &foreign):
+		err = machineCodeOnly(foreign.What)
 	}
-	var texts []string
-	for _, c := range cs {
-		text, err := choose([]*fatbin.Container{c}, dev)
-		if err != nil {
-			return nil, err
-		}
-		if !strings.Contains(text, deviceRuntimeMark) {
-			texts = append(texts, text)
-		}
-	}
-	return texts, nil
+	return texts, err
 }
 
 // LinkComplete makes the image and writes its address. It is the linker's, until LinkDestroy.

@@ -54,6 +54,9 @@ func object(t *testing.T, texts ...string) []byte {
 	return b.Bytes()
 }
 
+// deviceRuntimeObject is the member of the vendor's libcudadevrt.a.
+const deviceRuntimeObject = "cuda_device_runtime.o"
+
 func library(members map[string][]byte) []byte {
 	b := []byte("!<arch>\n")
 	add := func(name string, data []byte) {

@@ -15,6 +15,7 @@ type (
 	ShimKernels       struct{}
 	ShimWorkspace     struct{}
 	OpenBLAS          struct{}
+	JitLink           struct{}
 	RuntimeNotices    struct{}
 	RuntimePrimaries  struct{}
 	RuntimeRegistry   struct{}
@@ -124,6 +125,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[ShimKernels](), Where: "shim.Kernels", Guards: "the library's own modules, by context", Waits: true},
 		{Lock: reflect.TypeFor[ShimWorkspace](), Where: "shim.Workspace", Guards: "pieces of device memory, by stream", Waits: true},
 		{Lock: reflect.TypeFor[OpenBLAS](), Where: "shim/cublas/openblas", Guards: "one product at a time"},
+		{Lock: reflect.TypeFor[JitLink](), Where: "shim/nvjitlink", Guards: "inputs, results and logs of a link"},
 		{Lock: reflect.TypeFor[RuntimeNotices](), Where: "cudart", Guards: "callbacks that were registered"},
 		{Lock: reflect.TypeFor[RuntimePrimaries](), Where: "cudart", Guards: "which primary contexts the runtime holds", Waits: true},
 		{Lock: reflect.TypeFor[RuntimeRegistry](), Where: "cudart", Guards: "what programs registered before main"},

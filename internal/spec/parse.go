@@ -74,7 +74,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch w {
-		case "since", "until", "in", "tag", "align", "key", "versions", "package", "room", "header", "macro", "prefix", "status", "null", "unsupported", "child", "exit", "ptsz", "ptds", "for":
+		case "since", "until", "in", "tag", "align", "key", "versions", "package", "room", "header", "macro", "prefix", "status", "null", "unsupported", "child", "exit", "ptsz", "ptds", "for", "releases":
 			if i+1 == len(words) {
 				return nil, span, nil, fmt.Errorf("%s without a value", w)
 			}
@@ -95,7 +95,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 		default:
 			if name, value, ok := strings.Cut(w, "="); ok && (name == "go" || name == "driver" || name == "door") {
 				extra[name] = value
-			} else if w == "ends" || w == "narrow" || w == "nocontext" || w == "lasterror" || w == "plain" {
+			} else if w == "ends" || w == "narrow" || w == "nocontext" || w == "lasterror" || w == "plain" || w == "dated" {
 				extra[w] = w
 			} else {
 				head = append(head, w)

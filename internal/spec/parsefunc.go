@@ -131,6 +131,32 @@ func (p *parser) function(row string) error {
 		}
 	}
 	p.api.Funcs = append(p.api.Funcs, f)
+	if x["dated"] != "" {
+		return p.dated(f)
+	}
+	return nil
+}
+
+// dated adds the names that the headers of each release lead a function to: __nvJitLinkCreate_12_9.
+func (p *parser) dated(f *Func) error {
+	if p.api.Answered == nil || len(p.api.Answered.Releases) == 0 {
+		return fmt.Errorf("function %s is dated, and the library row names no releases", f.Name)
+	}
+	for _, last := range p.api.Answered.Releases {
+		major := int(last) / 1000
+		if !f.In(major) {
+			continue
+		}
+		for minor := range int(last)%1000/10 + 1 {
+			g := *f
+			g.Name = fmt.Sprintf("__%s_%d_%d", f.Name, major, minor)
+			g.Span = Span{Only: major}
+			if g.Go == "" {
+				g.Go = strings.TrimPrefix(f.Name, p.api.Answered.Prefix)
+			}
+			p.api.Funcs = append(p.api.Funcs, &g)
+		}
+	}
 	return nil
 }
 

@@ -35,6 +35,15 @@ func (p *parser) library(rest string) error {
 	if a.Prefix == "" {
 		a.Prefix = lib.Key
 	}
+	if x["releases"] != "" {
+		for _, r := range strings.Split(x["releases"], ",") {
+			v, err := version(r)
+			if err != nil {
+				return fmt.Errorf("releases of %s: %w", lib.Soname, err)
+			}
+			a.Releases = append(a.Releases, v)
+		}
+	}
 	p.api.Answered = a
 	if x["versions"] == "" {
 		p.api.Libraries = append(p.api.Libraries, lib)

@@ -163,15 +163,16 @@ type Func struct {
 
 // Answered is what the generator must know of an interface that we answer.
 type Answered struct {
-	Package   string // of its Go types, below internal/spec
-	Room      string // of the package whose type Thread has the methods, below internal
-	Header    string // the C header
-	Macro     string // that chooses the version in it
-	Prefix    string // what a C name has before the method's name
-	Status    string // the enumeration of its result codes; empty where another interface has it
-	Null      int    // what NULL is answered with where a result must go; -1: its room says (Refuse)
-	LastError bool   // a failure is the thread's last error
-	Plain     bool   // the newest library has a name without a version, too
+	Package   string    // of its Go types, below internal/spec
+	Room      string    // of the package whose type Thread has the methods, below internal
+	Header    string    // the C header
+	Macro     string    // that chooses the version in it
+	Prefix    string    // what a C name has before the method's name
+	Status    string    // the enumeration of its result codes; empty where another interface has it
+	Null      int       // what NULL is answered with where a result must go; -1: its room says (Refuse)
+	LastError bool      // a failure is the thread's last error
+	Plain     bool      // the newest library has a name without a version, too
+	Releases  []Version // the last one of each major version, for functions that are dated
 }
 
 // Called is what the generator must know of an interface that we call and do not answer: a library of another vendor.

@@ -9,7 +9,7 @@ import (
 )
 
 // The programs share one way of writing options: --name value, --name=value, and the same with a short name after one dash. A
-// short name of one letter may have its value behind it: -O3, -m64.
+// short name of one letter may have a number behind it: -O3, -m64.
 
 // takes is what follows an option.
 type takes uint8
@@ -77,7 +77,8 @@ func (o *options) read(args []string, depth int) error {
 		opt, val, inline := o.find(word)
 		switch {
 		case opt == nil:
-			return fatalf("Unknown option '-%s'", strings.TrimLeft(word, "-"))
+			name, _, _ := strings.Cut(word[1:], "=")
+			return fatalf("Unknown option '%s'", name)
 		case opt.takes == nothing && inline:
 			return fatalf("no argument expected after '%s'", strings.SplitN(word, "=", 2)[0])
 		case opt.takes == nothing:
@@ -117,8 +118,8 @@ func (o *options) file(names string, depth int) error {
 func (o *options) find(word string) (opt *option, val string, inline bool) {
 	name, val, inline := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	long := strings.HasPrefix(word, "--")
-	i := slices.IndexFunc(o.table, func(t option) bool { return t.long == name || !long && t.short == name })
-	if i < 0 && !long && len(word) > 2 {
+	i := slices.IndexFunc(o.table, func(t option) bool { return long && t.long == name || !long && t.short == name })
+	if i < 0 && !long && len(word) > 2 && word[2] >= '0' && word[2] <= '9' {
 		i = slices.IndexFunc(o.table, func(t option) bool { return t.short == word[1:2] && t.takes != nothing })
 		val, inline = word[2:], true
 	}

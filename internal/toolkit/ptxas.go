@@ -36,12 +36,16 @@ const (
 	optUsage   = "register-usage-level"
 	optHelp    = "help"
 	optVersion = "version"
+	// Of release 13.
+	optArchs    = "list-arch"
+	optVersions = "list-version"
 )
 
-// ptxasOptions are all that release 12.9 takes. Those that tune machine code change nothing here.
+// ptxasOptions are all that releases 12.9 and 13.4 take. Those that tune machine code change nothing here.
 var ptxasOptions = []option{
 	{"Ofast-compile", "Ofc", value, oneOf("0", "min", "mid", "max"), "Taken, without effect."},
 	{"allow-expensive-optimizations", "allow-expensive-optimizations", truth, nil, "Taken, without effect."},
+	{"apply-controls", "apply-controls", value, nil, "Taken, without effect."},
 	{"compile-as-tools-patch", "astoolspatch", nothing, nil, "Taken, without effect."},
 	{optObject, "c", nothing, nil, "Functions may be missing: the file is for a linker."},
 	{"compiler-annotations", "annotate", nothing, nil, "Taken, without effect."},
@@ -53,17 +57,22 @@ var ptxasOptions = []option{
 	{"disable-optimizer-constants", "disable-optimizer-consts", nothing, nil, "Taken, without effect."},
 	{optQuiet, "w", nothing, nil, "Print no warnings."},
 	{"dont-merge-basicblocks", "no-bb-merge", nothing, nil, "Taken, without effect."},
+	{"enable-func-clone-sc", "enable-func-clone-sc", truth, nil, "Taken, without effect."},
 	{optEntry, "e", list, nil, "Only these kernels are listed in the file."},
 	{"extensible-whole-program", "ewp", nothing, nil, "Taken, without effect."},
 	{"fmad", "fmad", truth, nil, "Taken: separate multiplications and additions stay separate either way."},
 	{"force-load-cache", "flcm", value, nil, "Taken, without effect."},
 	{"force-store-cache", "fscm", value, nil, "Taken, without effect."},
 	{"g-tensor-memory-access-check", "g-tmem-access-check", nothing, nil, "Taken, without effect."},
+	{"gno-tensor-memory-access-check", "gno-tmem-access-check", nothing, nil, "Taken, without effect."},
 	{optLines, "lineinfo", nothing, nil, "Taken: every kernel knows the lines of its PTX."},
 	{optArch, "arch", value, knownArch, "The target: sm_52 unless given. For compute_… the text is only checked."},
 	{optHelp, "h", nothing, nil, "Print this text."},
 	{optString, "ias", list, nil, "PTX itself, in the place of a file."},
+	{"jobserver", "jobserver", nothing, nil, "Taken, without effect."},
 	{"legacy-bar-warp-wide-behavior", "legacy-bar-warp-wide-behavior", nothing, nil, "Taken, without effect."},
+	{optArchs, "arch-ls", nothing, nil, "Print the targets."},
+	{optVersions, "version-ls", nothing, nil, "Print the versions of PTX."},
 	{"machine", "m", value, oneOf("64"), "64."},
 	{"make-errors-visible-at-exit", "make-errors-visible-at-exit", nothing, nil, "Taken, without effect."},
 	{"maxntid", "maxntid", list, nil, "Taken, without effect."},
@@ -76,15 +85,19 @@ var ptxasOptions = []option{
 	{"override-directive-values", "override-directive-values", nothing, nil, "Taken, without effect."},
 	{"position-independent-code", "pic", truth, nil, "Taken, without effect."},
 	{"preserve-relocs", "preserve-relocs", nothing, nil, "Taken, without effect."},
+	{"regAllocOptLevel", "", value, nil, "Taken, without effect; Triton sets it."},
 	{optUsage, "regUsageLevel", value, nil, "Taken, without effect."},
 	{"return-at-end", "ret-end", nothing, nil, "Taken, without effect."},
+	{"sanitize", "sanitize", value, oneOf("memcheck", "threadsteer"), "Taken, without effect."},
 	{"sp-bounds-check", "sp-bounds-check", nothing, nil, "Taken, without effect."},
 	{"split-compile", "split-compile", value, nil, "Taken, without effect."},
 	{"suppress-async-bulk-multicast-advisory-warning", "suppress-async-bulk-multicast-advisory-warning", nothing, nil, "Taken, without effect."},
 	{optNoDebug, "suppress-debug-info", nothing, nil, "Taken, without effect."},
 	{"suppress-double-demote-warning", "suppress-double-demote-warning", nothing, nil, "Taken, without effect."},
+	{"suppress-sparse-mma-advisory-info", "suppress-sparse-mma-advisory-info", nothing, nil, "Taken, without effect."},
 	{"suppress-stack-size-warning", "suppress-stack-size-warning", nothing, nil, "Taken, without effect."},
 	{optVerbose, "v", nothing, nil, "Print what kernels need."},
+	{"verbose2", "v2", nothing, nil, "As --verbose."},
 	{optVersion, "V", nothing, nil, "Print the version."},
 	{"warn-on-double-precision-use", "warn-double-usage", nothing, nil, "Taken, without effect."},
 	{optLocal, "warn-lmem-usage", nothing, nil, "Warn of kernels with local memory."},
@@ -96,21 +109,8 @@ func oneOf(words ...string) func(string) bool {
 	return func(s string) bool { return slices.Contains(words, s) }
 }
 
-// oldestTarget is the first architecture that release 12.9 assembles for.
-const oldestTarget = 50
-
-// findArch finds a target by its name: sm_90a, or compute_90a and lto_90a for no code.
-func findArch(name string) (t isa.Target, code, ok bool) {
-	kind, rest, _ := strings.Cut(name, "_")
-	if kind != "sm" && kind != "compute" && kind != "lto" {
-		return t, false, false
-	}
-	t, ok = isa.TargetOf("sm_" + rest)
-	return t, kind == "sm", ok && t.SM >= oldestTarget
-}
-
 func knownArch(name string) bool {
-	_, _, ok := findArch(name)
+	_, _, ok := assemble.Arch(name)
 	return ok
 }
 
@@ -136,9 +136,24 @@ func runPTXAS(args []string, out, errs io.Writer) int {
 	case o.has(optVersion):
 		version(out, "ptxas", "assembler of PTX")
 		return 0
+	case o.has(optArchs):
+		for _, t := range isa.Targets() {
+			if t.SM >= assemble.OldestTarget && t.Suffix == "" {
+				fmt.Fprintln(out, t.SM)
+			}
+		}
+		return 0
+	case o.has(optVersions):
+		for _, v := range isa.Versions() {
+			fmt.Fprintf(out, "%d.%d\n", v.Major(), v.Minor())
+		}
+		return 0
 	case o.has(optHelp) || len(o.inputs) == 0 && !o.has(optString):
 		help(out, "ptxas [options] <ptx file>,...", ptxasOptions)
 		return 0
+	}
+	if o.has("verbose2") {
+		o.set[optVerbose] = o.set["verbose2"]
 	}
 	p := &ptxas{options: o, errs: errs}
 	if err := p.run(); err != nil {
@@ -149,7 +164,7 @@ func runPTXAS(args []string, out, errs io.Writer) int {
 }
 
 func (p *ptxas) run() error {
-	arch, code, _ := findArch(p.get(optArch, "sm_52"))
+	arch, code, _ := assemble.Arch(p.get(optArch, "sm_52"))
 	p.arch = arch
 	if level := p.get(optLevel, "0"); p.has(optDebug) && level != "0" {
 		return assemble.Fatal("Optimized debugging not supported")
@@ -325,60 +340,19 @@ func (p *ptxas) warn(format string, args ...any) {
 
 // report says what kernels need.
 func (p *ptxas) report(f *cubin.File, took time.Duration) {
-	if p.has(optVerbose) {
-		p.info("%s", memory(f))
-	}
-	for i := len(f.Kernels) - 1; i >= 0; i-- { // the last of the text comes first
-		k := &f.Kernels[i]
-		if k.Local > 0 && p.has(optLocal) {
+	for i := len(f.Kernels) - 1; i >= 0; i-- {
+		if k := &f.Kernels[i]; k.Local > 0 && p.has(optLocal) {
 			p.warn("Local memory used for function '%s', size of stack frame: %d bytes", k.Name, k.Local)
 		}
-		if !p.has(optVerbose) {
-			continue
-		}
-		p.info("Compiling entry function '%s' for '%s'", k.Name, f.Target())
-		p.info("Function properties for %s", k.Name)
-		fmt.Fprintf(p.errs, "    %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n", k.Local)
-		p.info("%s", needs(f, k))
-		p.info("Compile time = %.3f ms", took.Seconds()*1000/float64(len(f.Kernels)))
 	}
-}
-
-func (p *ptxas) info(format string, args ...any) {
-	fmt.Fprintf(p.errs, "ptxas info    : %s\n", fmt.Sprintf(format, args...))
-}
-
-// memory is the line about a module's variables.
-func memory(f *cubin.File) string {
-	global, constant := uint64(0), uint64(0)
-	for _, v := range f.Vars {
-		if v.Const {
-			constant += v.Size
+	if !p.has(optVerbose) {
+		return
+	}
+	for _, r := range assemble.Report(f, took) {
+		if r.More {
+			fmt.Fprintf(p.errs, "    %s\n", r.Text)
 		} else {
-			global += v.Size
+			fmt.Fprintf(p.errs, "ptxas info    : %s\n", r.Text)
 		}
 	}
-	s := fmt.Sprintf("%d bytes gmem", global)
-	if constant > 0 && f.SM < ownBank {
-		s += fmt.Sprintf(", %d bytes cmem[3]", constant)
-	}
-	return s
-}
-
-// ownBank is the first architecture for which the assembler does not count constant banks.
-const ownBank = 90
-
-// needs is the line about a kernel.
-func needs(f *cubin.File, k *cubin.Kernel) string {
-	s := fmt.Sprintf("Used %d registers, used %d barriers", k.Registers, k.Barriers)
-	if k.Local > 0 {
-		s += fmt.Sprintf(", %d bytes cumulative stack size", k.Local)
-	}
-	if k.Shared > 0 {
-		s += fmt.Sprintf(", %d bytes smem", k.Shared)
-	}
-	if f.SM < ownBank {
-		s += fmt.Sprintf(", %d bytes cmem[0]", f.ConstBank(k))
-	}
-	return s
 }

@@ -8,6 +8,22 @@ import (
 // Latest is the newest PTX version the table knows.
 const Latest = Version(9<<8 | 4)
 
+// minors are the last minor versions of each major one.
+var minors = [...]int{1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8, 9: Latest.Minor()}
+
+// Versions are all versions of PTX.
+func Versions() []Version {
+	var all []Version
+	for major, last := range minors {
+		for minor := range last + 1 {
+			if major > 0 {
+				all = append(all, V(major, minor))
+			}
+		}
+	}
+	return all
+}
+
 // Target is a .target architecture and the first PTX version that knows it.
 type Target struct {
 	SM     int

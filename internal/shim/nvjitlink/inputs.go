@@ -1,0 +1,195 @@
+package nvjitlink
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"kudzu/internal/assemble"
+	"kudzu/internal/cubin"
+	"kudzu/internal/fatbin"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/ptx"
+	"kudzu/internal/spec/jl"
+)
+
+// kinds are the types of inputs: how the log calls them, and which formats they may have.
+var kinds = map[jl.NvJitLinkInputType]struct {
+	name    string
+	formats []fatbin.Format
+}{
+	jl.NVJITLINK_INPUT_CUBIN:   {"NVJITLINK_INPUT_CUBIN", []fatbin.Format{fatbin.FormatELF}},
+	jl.NVJITLINK_INPUT_PTX:     {"NVJITLINK_INPUT_PTX", []fatbin.Format{fatbin.FormatPTX}},
+	jl.NVJITLINK_INPUT_LTOIR:   {"NVJITLINK_INPUT_LTOIR", nil},
+	jl.NVJITLINK_INPUT_FATBIN:  {"NVJITLINK_INPUT_FATBIN", []fatbin.Format{fatbin.FormatFatbin}},
+	jl.NVJITLINK_INPUT_OBJECT:  {"NVJITLINK_INPUT_OBJECT", []fatbin.Format{fatbin.FormatELF}},
+	jl.NVJITLINK_INPUT_LIBRARY: {"NVJITLINK_INPUT_LIBRARY", []fatbin.Format{fatbin.FormatArchive}},
+	jl.NVJITLINK_INPUT_INDEX:   {"NVJITLINK_INPUT_INDEX", nil},
+	jl.NVJITLINK_INPUT_ANY:     {"NVJITLINK_INPUT_ANY", []fatbin.Format{fatbin.FormatELF, fatbin.FormatPTX, fatbin.FormatFatbin, fatbin.FormatArchive}},
+}
+
+// AddData adds an input.
+func (t *Thread) AddData(h jl.NvJitLinkHandle, kind jl.NvJitLinkInputType, data hostmem.Ptr, size uint64, name hostmem.Ptr) error {
+	l, err := find(h)
+	if err != nil {
+		return err
+	}
+	if data == hostmem.Nil || size == 0 || size > fatbin.MaxText {
+		return invalidInput
+	}
+	label := ""
+	if name != hostmem.Nil {
+		label = hostmem.String(name)
+	}
+	return l.add(kind, bytes.Clone(hostmem.Bytes(data, size)), label)
+}
+
+// AddFile adds an input from a file.
+func (t *Thread) AddFile(h jl.NvJitLinkHandle, kind jl.NvJitLinkInputType, at hostmem.Ptr) error {
+	l, err := find(h)
+	if err != nil {
+		return err
+	}
+	if at == hostmem.Nil {
+		return nullInput
+	}
+	name := hostmem.String(at)
+	f, err := os.Open(name)
+	if err == nil {
+		defer f.Close()
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(f, fatbin.MaxText+1)); err == nil && len(b) <= fatbin.MaxText {
+			return l.add(kind, b, name)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refuse(invalidInput, "no such file: %s", name)
+}
+
+// add takes one input. An error leaves the link as it was.
+func (l *link) add(kind jl.NvJitLinkInputType, b []byte, name string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k, ok := kinds[kind]
+	if !l.opts.known {
+		return internal
+	}
+	if !ok {
+		return l.refuse(wrongType, "unsupported input type: %s", name)
+	}
+	texts, err := l.texts(b)
+	var foreign *cubin.Foreign
+	var none *fatbin.NoCode
+	fits := false
+	for _, f := range k.formats {
+		fits = fits || f == fatbin.Sniff(b)
+	}
+	switch {
+	case fits && errors.As(err, &foreign):
+		return l.refuse(unknownInput, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_INPUT: %s cannot be linked here; PTX is needed (%s)", foreign.What, name)
+	case fits && errors.As(err, &none):
+		return l.refuse(unknownInput, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_INPUT: %s (%s)", none, name)
+	case !fits || err != nil:
+		return l.refuse(wrongType, "ERROR 1: bad input: does not match type %s%s", k.name, name)
+	}
+	for _, text := range texts {
+		start := time.Now()
+		f, err := assemble.Text(text, l.target(true))
+		if err != nil {
+			fmt.Fprintln(&l.errs, err)
+			return l.refuse(badPTX, "ERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (%s)", name)
+		}
+		l.report(f, time.Since(start))
+		l.parts = append(l.parts, ptx.Part{Name: cmp.Or(name, fmt.Sprintf("input %d", len(l.parts)+1)), Text: f.Text})
+	}
+	return nil
+}
+
+// texts finds the PTX of an input.
+func (l *link) texts(b []byte) ([]string, error) {
+	return assemble.Texts(b, func(c *fatbin.Container) (string, error) {
+		choice, err := fatbin.Choose([]*fatbin.Container{c}, l.opts.arch.SM)
+		if err != nil {
+			return "", err
+		}
+		return string(choice.Text), nil
+	})
+}
+
+// target is what the assembler is asked for.
+func (l *link) target(open bool) assemble.Options {
+	return assemble.Options{SM: l.opts.arch.SM, Suffix: l.opts.arch.Suffix, Relocatable: open || l.opts.object, MaxRegisters: l.opts.limit}
+}
+
+// report writes the assembler's statistics to the log.
+func (l *link) report(f *cubin.File, took time.Duration) {
+	if !l.opts.verbose && !l.opts.assembler {
+		return
+	}
+	for _, r := range assemble.Report(f, took) {
+		lead := "ptxas info    : "
+		if r.More {
+			lead = "ptxas         .     "
+		}
+		l.info.WriteString(lead + r.Text + "\n")
+	}
+}
+
+// emptyModule is PTX without anything.
+const emptyModule = ".version 6.0\n.target sm_30\n.address_size 64\n"
+
+// Complete links what was added.
+func (t *Thread) Complete(h jl.NvJitLinkHandle) error {
+	l, err := find(h)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cubin != nil {
+		return nil
+	}
+	if !l.opts.known {
+		return internal
+	}
+	text := emptyModule
+	if len(l.parts) > 0 {
+		if text, err = assemble.Link(l.parts); err != nil {
+			return l.refuse(internal, "error   : %v\nERROR 1: complete", err)
+		}
+	}
+	f, err := assemble.Text(text, l.target(false))
+	var list ptx.ErrorList
+	switch missing, open := strings.CutPrefix(fmt.Sprint(err), "ptxas fatal   : Unresolved extern function "); {
+	case err == nil:
+	case open:
+		return l.refuse(internal, "error   : Undefined reference to %s in '%s'\nERROR 1: complete", missing, l.user(strings.Trim(missing, "'")))
+	case errors.As(err, &list):
+		return l.refuse(badPTX, "%v", err)
+	default:
+		return l.refuse(internal, "%v\nERROR 1: complete", err)
+	}
+	if l.cubin, err = f.Encode(); err != nil {
+		return l.refuse(internal, "ERROR 1: %v", err)
+	}
+	if l.opts.ptx {
+		l.ptx = append([]byte(f.Text), 0)
+	}
+	return nil
+}
+
+// user is the first input that names a function.
+func (l *link) user(name string) string {
+	for _, p := range l.parts {
+		if strings.Contains(p.Text, name) {
+			return p.Name
+		}
+	}
+	return ""
+}

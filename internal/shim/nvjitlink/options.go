@@ -1,0 +1,94 @@
+package nvjitlink
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kudzu/internal/assemble"
+	"kudzu/internal/ptx/isa"
+)
+
+// options are what a link was created with.
+type options struct {
+	arch      isa.Target
+	known     bool // an architecture was given
+	limit     int  // of registers
+	ptx, lto  bool
+	verbose   bool
+	assembler bool // -Xptxas=-v
+	object    bool // -r: functions may be missing
+	virtual   bool // compute_…
+}
+
+// ignored are options that tune machine code or optimisation; those that end with = have a value.
+var ignored = []string{"-time", "-g", "-lineinfo", "-optimize-unused-variables", "-nvvm-latest", "-no-cache", "-device-stack-protector",
+	"-ftz=", "-prec-div=", "-prec-sqrt=", "-fma=", "-kernels-used=", "-variables-used=", "-Xptxas=", "-Xnvvm=", "-split-compile=",
+	"-split-compile-extended=", "-jump-table-density=", "-Ofc="}
+
+// read takes the options. The first fault is the answer; what it is goes to the log.
+func (l *link) read(words []string) error {
+	o := &l.opts
+	for _, w := range words {
+		name, val, _ := strings.Cut(w, "=")
+		var err error
+		switch {
+		case name == "-arch" && val != "":
+			err = l.readArch(w, val)
+		case name == "-maxrregcount" && val != "":
+			o.limit, _ = strconv.Atoi(val)
+		case w == "-ptx":
+			o.ptx = true
+		case w == "-lto":
+			o.lto = true
+		case w == "-verbose":
+			o.verbose = true
+		case w == "-r":
+			o.object = true
+		case w == "-Xptxas=-v" || w == "-Xptxas=--verbose":
+			o.assembler = true
+		case w == "-O0" || w == "-O3":
+		case strings.HasPrefix(w, "-O") && !strings.Contains(w, "="):
+			err = l.refuse(badOption, "unsupported value of -O: %s. Only 0 and 3 are supported.", w[2:])
+		case slices.ContainsFunc(ignored, func(s string) bool { return w == s || strings.HasSuffix(s, "=") && strings.HasPrefix(w, s) }):
+		default:
+			err = l.refuse(badOption, "unrecognized option: %s", w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case !o.known:
+		return noArch
+	case o.virtual && !o.ptx:
+		return l.refuse(incompatible, "ERROR: virtual arch requires -ptx")
+	case o.ptx && !o.lto:
+		return l.refuse(incompatible, "ERROR: -ptx requires -lto")
+	}
+	return nil
+}
+
+func (l *link) readArch(word, val string) error {
+	arch, code, ok := assemble.Arch(val)
+	_, number, _ := strings.Cut(val, "_")
+	switch {
+	case ok:
+	case !strings.HasPrefix(val, "sm_") && !strings.HasPrefix(val, "compute_"):
+		return l.refuse(badOption, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_OPTION: missing option value (%s)", word)
+	default:
+		if _, old := isa.TargetOf("sm_" + number); old {
+			return l.refuse(oldArch, "ERROR NVJITLINK_ERROR_UNSUPPORTED_ARCH: unsupported architecture (compute_%s)", number)
+		}
+		return l.refuse(unknownArch, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_ARCH: unrecognized architecture (compute_%s)", number)
+	}
+	l.opts.arch, l.opts.known, l.opts.virtual = arch, true, !code
+	return nil
+}
+
+// refuse writes a line to the log.
+func (l *link) refuse(code Result, format string, args ...any) error {
+	fmt.Fprintf(&l.errs, format+"\n", args...)
+	return code
+}
