@@ -71,6 +71,19 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// Pages have lines that fit, however many rows are slow.
+func TestItem(t *testing.T) {
+	text := item(strings.Repeat("a row 0.25, ", 30))
+	for line := range strings.Lines(text) {
+		if n := len(strings.TrimSuffix(line, "\n")); n > pageWidth || n < 2 {
+			t.Errorf("%d characters: %q", n, line)
+		}
+	}
+	if !strings.HasPrefix(text, "- a row") || strings.Count(text, "a row")+strings.Count(text, "a\n  row") != 30 {
+		t.Errorf("%q", text)
+	}
+}
+
 func TestBaselineMerged(t *testing.T) {
 	f := rowsFile{Rows: []row{{Name: "a", Kudzu: 1}, {Name: "b", Kudzu: 2}}}
 	f.addBaseline([]row{{Name: "b", Kudzu: 8, KudzuOK: true}, {Name: "c", Kudzu: 1}})

@@ -10,7 +10,7 @@ func (r *results) markdown() string {
 	var b strings.Builder
 	b.WriteString("# Bench results\n\nWritten by `make bench`; how to read it is in [README.md](README.md).\n\n")
 	r.Machine.markdown(&b)
-	fmt.Fprintf(&b, "- %d threads everywhere, medians of %d interleaved samples; %s\n", r.Suite.Threads, r.Suite.Reps, or(r.Suite.PoCL, "PoCL was not installed"))
+	fmt.Fprintf(&b, "- %d threads everywhere, medians of %d interleaved samples; %s\n", r.Suite.Threads, r.Suite.Reps, or(r.Suite.PoCL, "without PoCL"))
 	fmt.Fprintf(&b, "\n## Verdict\n\n%s\n", r.verdict())
 	b.WriteString("\n![Kudzu against native code and PoCL, row by row](ratios.svg)\n\n## Rows\n\n")
 	b.WriteString("Times in ms. *native* is the better of gcc and clang; ratios above 1 mean that Kudzu is faster. *processor time* is the\n" +
@@ -49,7 +49,7 @@ func (m *machine) markdown(b *strings.Builder) {
 		if m.Load > float64(2*m.Cores) {
 			busy = ": the machine was busy with other work, so that times and ratios are disturbed"
 		}
-		fmt.Fprintf(b, "- load average %.1f over the last 15 minutes of the run%s\n", m.Load, busy)
+		b.WriteString(item(fmt.Sprintf("load average %.1f over the last 15 minutes of the run%s", m.Load, busy)))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 )
 
 // The targets of the rows. A row counts at most rowCap in the geomean, so that a few very fast ones do not hide the others.
@@ -87,7 +88,27 @@ func (j *judge) line(ok bool, format string, args ...any) {
 	if !ok {
 		sign = "**missed**"
 	}
-	fmt.Fprintf(j, "- %s: %s\n", sign, fmt.Sprintf(format, args...))
+	j.WriteString(item(fmt.Sprintf("%s: %s", sign, fmt.Sprintf(format, args...))))
+}
+
+// pageWidth is how long a line of a page may be.
+const pageWidth = 120
+
+// item is an item of a list, in lines that fit.
+func item(text string) string {
+	var b strings.Builder
+	room := pageWidth - 2
+	b.WriteString("-")
+	for word := range strings.FieldsSeq(text) {
+		if n := utf8.RuneCountInString(word) + 1; n <= room {
+			room -= n
+		} else {
+			b.WriteString("\n ")
+			room = pageWidth - 1 - n
+		}
+		b.WriteString(" " + word)
+	}
+	return b.String() + "\n"
 }
 
 // list is names in a line.
