@@ -22,7 +22,7 @@ type Target struct {
 	// ToF32 and ToF16 round an f64, an f32, not to nearest.
 	ToF32, ToF16 func(x ll.Val, rnd ir.Rnd) ll.Val
 	Half         bool // there are instructions for f16
-	Clamp        bool // LLVM has no vector form of fptosi.sat
+	X86          bool // no vectors for fptosi.sat, and minima that give the second operand of a NaN
 	// Order16 compares halves where LLVM may not; nil where it may.
 	Order16 func(p ll.Pred, x, y ll.Val) ll.Val
 }

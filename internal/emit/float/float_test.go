@@ -49,6 +49,10 @@ func TestLanes(t *testing.T) {
 		"bf16":     func(w *Writer, x, y ll.Val) { w.WidenBF16(w.NarrowBF16(x)) },
 		"cut":      func(w *Writer, x, y ll.Val) { w.CutToHalf(x, ir.RP); w.TruncBF16(x, ir.RM) },
 		"min":      func(w *Writer, x, y ll.Val) { w.MinMax(MinMax{XorSign: true}, x, y, ir.F32) },
+		"max x86": func(w *Writer, x, y ll.Val) {
+			w.Target.X86 = true
+			w.MinMax(MinMax{Max: true, XorSign: true}, x, y, ir.F32)
+		},
 		"max bits": func(w *Writer, x, y ll.Val) { w.MinMaxBits(MinMax{Max: true, NaN: true}, x, y, ir.F32) },
 		"sign":     func(w *Writer, x, y ll.Val) { w.SignBits(ir.FNeg, x, ir.F32); w.Copysign(x, y, ir.F32) },
 		"relu":     func(w *Writer, x, y ll.Val) { w.Relu(w.Canonical(x, ir.F32), ir.F32) },

@@ -24,7 +24,7 @@ func (w *Writer) ToInt(in *ir.Inst, x ll.Val) ll.Val {
 		nan = -1 << (to.Bits() - 1)
 	}
 	t := x.T.WithElem(emit.Type(to))
-	if w.Target.Clamp && x.T.Lanes() > 1 {
+	if w.Target.X86 && x.T.Lanes() > 1 {
 		return w.clampedToInt(x, t, in.Op == ir.FToS, nan)
 	}
 	name := "fptosi.sat"

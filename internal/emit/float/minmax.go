@@ -67,6 +67,13 @@ func (w *Writer) MinMax(m MinMax, x, y ll.Val, t ir.Type) ll.Val {
 		sign = w.And(xb, xb.Int(int64(f.Sign)))
 		x, y = w.Intr("fabs", x), w.Intr("fabs", y)
 	}
+	if !m.NaN && t == ir.F32 && w.Target.X86 {
+		r := w.minMaxX86(m, x, y)
+		if m.XorSign {
+			r = w.Recast(w.Or(w.And(w.Bits(r), w.Bits(r).Int(int64(f.Sign-1))), sign), "float")
+		}
+		return r
+	}
 	if !m.NaN {
 		xn, yn := w.isNaN(x, t), w.isNaN(y, t)
 		number := w.Select(xn, y, x)
@@ -90,6 +97,18 @@ func (w *Writer) MinMax(m MinMax, x, y ll.Val, t ir.Type) ll.Val {
 		r = w.Bitcast(w.Or(w.And(b, b.Int(int64(f.Sign-1))), sign), r.T)
 	}
 	return r
+}
+
+// minMaxX86 is by x86's instructions, which give the second operand where one is a NaN or both are zeros. Zeros of different signs are
+// equal, and their bits' conjunction is +0, as the bits of other equal numbers are the numbers.
+func (w *Writer) minMaxX86(m MinMax, x, y ll.Val) ll.Val {
+	pred, zero := ll.Pred("olt"), w.Or
+	if m.Max {
+		pred, zero = "ogt", w.And
+	}
+	r := w.Select(w.FCmp(pred, x, y), x, y)
+	r = w.Select(w.FCmp("oeq", x, y), w.Recast(zero(w.Bits(x), w.Bits(y)), "float"), r)
+	return w.Select(w.FCmp("uno", y, y), x, r)
 }
 
 // minMaxHalf compares halves as integers: without instructions for them LLVM 19 goes through them one by one, and loses the NaN

@@ -57,8 +57,8 @@ func (e *emitter) uses(in *ir.Inst, computes bool) {
 	}
 }
 
-// exchangedNaNs leaves f32 numbers as they are that lanes only hand to each other as bits: sums over a warp are shuffles between
-// additions.
+// exchangedNaNs leaves f32 numbers as they are that lanes only hand to each other, as numbers or as bits: sums over a warp are shuffles
+// between additions.
 func (e *emitter) exchangedNaNs() {
 	users := map[*ir.Value][]*ir.Inst{}
 	for _, b := range e.f.Blocks {
@@ -70,6 +70,9 @@ func (e *emitter) exchangedNaNs() {
 	}
 	for _, b := range e.f.Blocks {
 		for _, in := range b.Insts {
+			if in.Op == ir.Shfl && e.w > 1 && in.Results[0].Type == ir.F32 && e.dirty[in.Args[0]] {
+				e.dirty[in.Results[0]] = true
+			}
 			if in.Op != ir.Bitcast || in.Args[0].Type != ir.F32 || !e.dirty[in.Args[0]] {
 				continue
 			}

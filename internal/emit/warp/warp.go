@@ -192,7 +192,7 @@ func emitShfl(e *emitter, in *ir.Inst) {
 		e.shflConst(in, lanes, inside)
 		return
 	}
-	v, lane, c := in.Args[0], in.Args[1], in.Args[2]
+	lane, c := in.Args[1], in.Args[2]
 	me := e.iota("i32")
 	cv := e.vector(c)
 	b := e.And(e.vector(lane), me.Int(31))
@@ -217,8 +217,7 @@ func emitShfl(e *emitter, in *ir.Inst) {
 		ok = e.ICmp("sle", j, highest)
 	}
 	from := e.And(e.Select(ok, j, me), me.Int(31))
-	x := e.clean(v, e.w)
-	e.set(in.Results[0], e.permute(x, from))
+	e.set(in.Results[0], e.permute(e.exchange(in), from))
 	if len(in.Results) > 1 {
 		e.set(in.Results[1], ok)
 	}
@@ -242,7 +241,7 @@ func (e *emitter) shflConst(in *ir.Inst, from [32]int, inside [32]bool) {
 		x := e.scalar(v)
 		e.set(r, e.Add(x, x.Int(laneOffset(v.Shape, from[0]))))
 	} else {
-		x := e.clean(v, e.w)
+		x := e.exchange(in)
 		e.set(r, e.Shuffle(x, x, from[:]))
 	}
 	if len(in.Results) > 1 {
@@ -254,6 +253,14 @@ func (e *emitter) shflConst(in *ir.Inst, from [32]int, inside [32]bool) {
 		}
 		e.set(in.Results[1], ll.ConstVec("i1", ok))
 	}
+}
+
+// exchange is what lanes hand to each other in a shuffle.
+func (e *emitter) exchange(in *ir.Inst) ll.Val {
+	if e.dirty[in.Results[0]] {
+		return e.of(in.Args[0], e.w)
+	}
+	return e.clean(in.Args[0], e.w)
 }
 
 // permute gives lane l the value of lane from[l].
