@@ -61,7 +61,7 @@ var rules = []rule{
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
 	{room: "shim/nvvm", may: "compile driver handle hostmem nvvmir spec/nvvmapi"},
-	{room: "shim/nvjitlink", may: "assemble cubin driver fatbin handle hostmem ptx ptx/check ptx/isa spec/jl", why: "it is the assembler as a library"},
+	{room: "shim/nvjitlink", may: "assemble compile cubin driver fatbin handle hostmem nvvmir ptx ptx/check ptx/isa spec/jl", why: "it is the assembler as a library"},
 	{room: "shim/*", may: "packed shim backend driver cudart handle hostmem roster softfloat spec/* logx", why: "a library that has no row of its own"},
 	{room: "libraries", may: "compile shim/* shim/cublas/* shim/cublaslt/* logx", why: "the one list of what libraries need before their first call"},
 	{room: "toolkit", may: "assemble cubin fatbin driver ptx ptx/check ptx/isa", why: "NVIDIA's programs under their names; driver has the version that is presented"},

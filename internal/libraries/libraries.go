@@ -14,6 +14,7 @@ import (
 	"kudzu/internal/shim/cublas/rocblas"
 	"kudzu/internal/shim/cublaslt"
 	"kudzu/internal/shim/cublaslt/hipblaslt"
+	"kudzu/internal/shim/nvjitlink"
 	"kudzu/internal/shim/nvvm"
 )
 
@@ -22,6 +23,7 @@ var starts = []func(*compile.Client){
 	func(*compile.Client) { startCublas() },
 	func(*compile.Client) { cublaslt.Use(hipblaslt.New(hipblaslt.Config{})) },
 	func(c *compile.Client) { nvvm.Use(c) },
+	func(c *compile.Client) { nvjitlink.Use(c) },
 }
 
 // Start runs them, at the first call of a program, when the driver has its devices.

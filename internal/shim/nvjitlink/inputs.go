@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"kudzu/internal/assemble"
+	"kudzu/internal/compile"
 	"kudzu/internal/cubin"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/nvvmir"
 	"kudzu/internal/ptx"
 	"kudzu/internal/spec/jl"
 )
@@ -83,7 +85,12 @@ func (l *link) add(kind jl.NvJitLinkInputType, b []byte, name string) error {
 	if !ok {
 		return l.refuse(wrongType, "unsupported input type: %s", name)
 	}
-	texts, err := l.texts(b)
+	if _, ok := nvvmir.FromLTO(string(b)); ok && (kind == jl.NVJITLINK_INPUT_LTOIR || kind == jl.NVJITLINK_INPUT_ANY) {
+		l.ir = append(l.ir, compile.NVVMUnit{Name: cmp.Or(name, "<unnamed>"), Bytes: len(b)})
+		l.texts.Write(b)
+		return nil
+	}
+	texts, err := l.ptxOf(b)
 	var foreign *cubin.Foreign
 	var none *fatbin.NoCode
 	fits := false
@@ -99,20 +106,41 @@ func (l *link) add(kind jl.NvJitLinkInputType, b []byte, name string) error {
 		return l.refuse(wrongType, "ERROR 1: bad input: does not match type %s%s", k.name, name)
 	}
 	for _, text := range texts {
-		start := time.Now()
-		f, err := assemble.Text(text, l.target(true))
-		if err != nil {
-			fmt.Fprintln(&l.errs, err)
-			return l.refuse(badPTX, "ERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (%s)", name)
+		if err := l.assemble(text, name); err != nil {
+			return err
 		}
-		l.report(f, time.Since(start))
-		l.parts = append(l.parts, ptx.Part{Name: cmp.Or(name, fmt.Sprintf("input %d", len(l.parts)+1)), Text: f.Text})
 	}
 	return nil
 }
 
-// texts finds the PTX of an input.
-func (l *link) texts(b []byte) ([]string, error) {
+// assemble adds a text to what is linked.
+func (l *link) assemble(text, name string) error {
+	start := time.Now()
+	f, err := assemble.Text(text, l.target(true))
+	if err != nil {
+		fmt.Fprintln(&l.errs, err)
+		return l.refuse(badPTX, "ERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (%s)", name)
+	}
+	l.report(f, time.Since(start))
+	l.parts = append(l.parts, ptx.Part{Name: cmp.Or(name, fmt.Sprintf("input %d", len(l.parts)+1)), Text: f.Text})
+	return nil
+}
+
+// compile makes PTX of all LTO-IR that was added, as one program.
+func (l *link) compile() error {
+	if len(l.ir) == 0 {
+		return nil
+	}
+	text, err := compiler.PTX(&compile.NVVM{Units: l.ir, Options: l.opts.code}, l.texts.String())
+	if err != nil {
+		return l.refuse(badIR, "%v\nERROR NVJITLINK_ERROR_NVVM_COMPILE: %s", err, l.ir[0].Name)
+	}
+	l.ir = nil
+	return l.assemble(text, "lto")
+}
+
+// ptxOf finds the PTX of an input.
+func (l *link) ptxOf(b []byte) ([]string, error) {
 	return assemble.Texts(b, func(c *fatbin.Container) (string, error) {
 		choice, err := fatbin.Choose([]*fatbin.Container{c}, l.opts.arch.SM)
 		if err != nil {
@@ -157,6 +185,9 @@ func (t *Thread) Complete(h jl.NvJitLinkHandle) error {
 	}
 	if !l.opts.known {
 		return internal
+	}
+	if err := l.compile(); err != nil {
+		return err
 	}
 	text := emptyModule
 	if len(l.parts) > 0 {

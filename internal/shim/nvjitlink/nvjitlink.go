@@ -1,5 +1,6 @@
 // Package nvjitlink answers nvJitLink: it links PTX, fat binaries and files of our assembler, and gives a file of our assembler
-// back. Codes and logs are those of release 13.5, recorded without a GPU. Machine code and LTO-IR of NVIDIA's are refused.
+// back. Codes and logs are those of release 13.5, recorded without a GPU. Machine code and LTO-IR of NVIDIA's are refused; what our
+// libNVVM makes for linking is compiled by it.
 package nvjitlink
 
 import (
@@ -7,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kudzu/internal/compile"
 	"kudzu/internal/driver"
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
@@ -41,6 +43,7 @@ const (
 	noArch       = Result(jl.NVJITLINK_ERROR_MISSING_ARCH)
 	invalidInput = Result(jl.NVJITLINK_ERROR_INVALID_INPUT)
 	badPTX       = Result(jl.NVJITLINK_ERROR_PTX_COMPILE)
+	badIR        = Result(jl.NVJITLINK_ERROR_NVVM_COMPILE)
 	internal     = Result(jl.NVJITLINK_ERROR_INTERNAL)
 	unknownInput = Result(jl.NVJITLINK_ERROR_UNRECOGNIZED_INPUT)
 	nullInput    = Result(jl.NVJITLINK_ERROR_NULL_INPUT)
@@ -50,11 +53,23 @@ const (
 	oldArch      = Result(jl.NVJITLINK_ERROR_UNSUPPORTED_ARCH)
 )
 
+// Compiler makes PTX of LTO-IR: *compile.Client does.
+type Compiler interface {
+	PTX(p *compile.NVVM, texts string) (string, error)
+}
+
+var compiler Compiler
+
+// Use names who compiles. It is called before the first function is.
+func Use(c Compiler) { compiler = c }
+
 // link is one link.
 type link struct {
 	mu    lockrank.Mutex[lockrank.JitLink]
 	opts  options
-	parts []ptx.Part      // guarded by mu, as all that follows
+	parts []ptx.Part // guarded by mu, as all that follows
+	ir    []compile.NVVMUnit
+	texts strings.Builder // of ir
 	cubin []byte          // nil until the link is complete
 	ptx   []byte          // where that was asked for, ended by a NUL
 	errs  strings.Builder // the logs

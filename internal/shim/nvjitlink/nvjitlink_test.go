@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"kudzu/internal/compile"
 	"kudzu/internal/cubin"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/nvvmir"
 	"kudzu/internal/spec/jl"
 )
 
@@ -215,5 +217,56 @@ $`
 	*h = uint64(link)
 	if err := th.Destroy(at); Code(err) != int32(invalidInput) {
 		t.Errorf("a second time: %v", err)
+	}
+}
+
+// compiling stands in for the compiler of LTO-IR.
+type compiling struct {
+	got   *compile.NVVM
+	texts string
+	err   error
+}
+
+func (c *compiling) PTX(p *compile.NVVM, texts string) (string, error) {
+	c.got, c.texts = p, texts
+	return caller, c.err
+}
+
+// TestLTO: what libNVVM made for linking is compiled as one program when the link is complete, and linked with PTX.
+func TestLTO(t *testing.T) {
+	c, th, who := &cmem{}, &Thread{}, &compiling{}
+	defer c.pin.Unpin()
+	Use(who)
+	defer Use(nil)
+	h, _, err := c.create(th, "-arch=sm_90a -lto -ftz=1 -fma=0 -O0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := nvvmir.LTO([]byte("one")), nvvmir.LTO([]byte("two"))
+	add := func(kind jl.NvJitLinkInputType, b []byte) error {
+		return th.AddData(jl.NvJitLinkHandle(*h), kind, c.bytes(b), uint64(len(b)), c.bytes([]byte("x.ltoir")))
+	}
+	if err := add(jl.NVJITLINK_INPUT_PTX, one); Code(err) != int32(wrongType) {
+		t.Errorf("as PTX: %v", err)
+	}
+	for _, in := range []error{add(jl.NVJITLINK_INPUT_LTOIR, one), add(jl.NVJITLINK_INPUT_ANY, two), add(jl.NVJITLINK_INPUT_PTX, []byte(defined))} {
+		if in != nil {
+			t.Error(in)
+		}
+	}
+	who.err = &compile.IRError{Log: "x.ltoir: error"}
+	if err := th.Complete(jl.NvJitLinkHandle(*h)); Code(err) != int32(badIR) {
+		t.Errorf("a mistake: %v", err)
+	}
+	who.err = nil
+	if err := th.Complete(jl.NvJitLinkHandle(*h)); err != nil {
+		_, log := c.ask(*h, th.GetErrorLogSize, th.GetErrorLog)
+		t.Fatalf("%v: %s", err, log)
+	}
+	if want := (nvvmir.Options{Arch: "90a", FTZ: true, NoFMA: true}); who.got.Options != want || len(who.got.Units) != 2 || who.texts != string(one)+string(two) {
+		t.Errorf("compiled %+v, %q", who.got, who.texts)
+	}
+	if code, b := c.ask(*h, th.GetLinkedCubinSize, th.GetLinkedCubin); code != 0 || len(b) == 0 {
+		t.Errorf("code %d, %d bytes", code, len(b))
 	}
 }

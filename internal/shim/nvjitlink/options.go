@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kudzu/internal/assemble"
+	"kudzu/internal/nvvmir"
 	"kudzu/internal/ptx/isa"
 )
 
@@ -20,16 +21,19 @@ type options struct {
 	assembler bool // -Xptxas=-v
 	object    bool // -r: functions may be missing
 	virtual   bool // compute_…
+
+	code nvvmir.Options // of what is compiled from LTO-IR
 }
 
 // ignored are options that tune machine code or optimisation; those that end with = have a value.
 var ignored = []string{"-time", "-g", "-lineinfo", "-optimize-unused-variables", "-nvvm-latest", "-no-cache", "-device-stack-protector",
-	"-ftz=", "-prec-div=", "-prec-sqrt=", "-fma=", "-kernels-used=", "-variables-used=", "-Xptxas=", "-Xnvvm=", "-split-compile=",
+	"-kernels-used=", "-variables-used=", "-Xptxas=", "-Xnvvm=", "-split-compile=",
 	"-split-compile-extended=", "-jump-table-density=", "-Ofc="}
 
 // read takes the options. The first fault is the answer; what it is goes to the log.
 func (l *link) read(words []string) error {
 	o := &l.opts
+	var code []string
 	for _, w := range words {
 		name, val, _ := strings.Cut(w, "=")
 		var err error
@@ -49,6 +53,11 @@ func (l *link) read(words []string) error {
 		case w == "-Xptxas=-v" || w == "-Xptxas=--verbose":
 			o.assembler = true
 		case w == "-O0" || w == "-O3":
+			code = append(code, "-opt="+w[2:])
+		case name == "-ftz" || name == "-prec-div" || name == "-prec-sqrt" || name == "-fma":
+			if val == "0" || val == "1" { // nothing is said of other values
+				code = append(code, w)
+			}
 		case strings.HasPrefix(w, "-O") && !strings.Contains(w, "="):
 			err = l.refuse(badOption, "unsupported value of -O: %s. Only 0 and 3 are supported.", w[2:])
 		case slices.ContainsFunc(ignored, func(s string) bool { return w == s || strings.HasSuffix(s, "=") && strings.HasPrefix(w, s) }):
@@ -59,7 +68,10 @@ func (l *link) read(words []string) error {
 			return err
 		}
 	}
+	c, err := nvvmir.Parse(code)
 	switch {
+	case err != nil:
+		return internal
 	case !o.known:
 		return noArch
 	case o.virtual && !o.ptx:
@@ -67,6 +79,8 @@ func (l *link) read(words []string) error {
 	case o.ptx && !o.lto:
 		return l.refuse(incompatible, "ERROR: -ptx requires -lto")
 	}
+	o.code = *c
+	o.code.Arch = fmt.Sprint(o.arch.SM, o.arch.Suffix)
 	return nil
 }
 
