@@ -202,8 +202,6 @@ type Shift uint8
 
 // The shifts.
 const (
-	ROL Shift = 0
-	ROR Shift = 1
 	SHL Shift = 4
 	SHR Shift = 5
 	SAR Shift = 7
@@ -232,13 +230,6 @@ func (a *Asm) DoubleShiftCL(right bool, size int, dst, src Reg) {
 // Test sets the flags of dst & r.
 func (a *Asm) Test(size int, r Reg, dst RM) {
 	a.legacy(size, nil, []byte{sized(0x85, size)}, r, dst, 0)
-}
-
-// TestImm sets the flags of dst & v.
-func (a *Asm) TestImm(size int, dst RM, v int32) {
-	tail := int32(min(size, 4))
-	a.legacy(size, nil, []byte{sized(0xf7, size)}, 0, dst, tail)
-	a.Code = append(a.Code, binary.LittleEndian.AppendUint32(nil, uint32(v))[:tail]...)
 }
 
 // Setcc is r = the condition, 0 or 1, a byte.
@@ -311,12 +302,6 @@ func (a *Asm) LockCmpxchg16(m Mem) {
 	a.legacy(8, nil, []byte{0x0f, 0xc7}, 1, M(m), 0)
 }
 
-// LockAlu is memory op= r, as one step.
-func (a *Asm) LockAlu(op ALU, size int, m Mem, r Reg) {
-	a.byte(0xf0)
-	a.AluStore(op, size, m, r)
-}
-
 // Mfence orders all memory accesses.
 func (a *Asm) Mfence() { a.byte(0x0f, 0xae, 0xf0) }
 
@@ -355,9 +340,6 @@ func (a *Asm) Ret() { a.byte(0xc3) }
 
 // Ldmxcsr and Stmxcsr move the floating-point mode.
 func (a *Asm) Ldmxcsr(m Mem) { a.legacy(4, nil, []byte{0x0f, 0xae}, 2, M(m), 0) }
-
-// Stmxcsr stores the floating-point mode.
-func (a *Asm) Stmxcsr(m Mem) { a.legacy(4, nil, []byte{0x0f, 0xae}, 3, M(m), 0) }
 
 // Prefetch is a hint to bring a line into all caches.
 func (a *Asm) Prefetch(m Mem) { a.legacy(4, nil, []byte{0x0f, 0x18}, 1, M(m), 0) }

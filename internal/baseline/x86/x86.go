@@ -158,12 +158,6 @@ func (a *Asm) CallLabel(l Label) {
 	a.target(l)
 }
 
-// LeaLabel loads the address of a place in the code.
-func (a *Asm) LeaLabel(r Reg, l Label) {
-	a.byte(0x48|byte(r>>3)<<2, 0x8d, 0x05|byte(r&7)<<3)
-	a.target(l)
-}
-
 func (a *Asm) target(l Label) {
 	a.jumps = append(a.jumps, jump{int32(len(a.Code)), l})
 	a.imm32(0)
