@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -177,11 +176,10 @@ func TestExpressLeavesToGo(t *testing.T) {
 		t.Error("refused")
 	}
 	r.ok(r.q.Sync())
-	gone.Free()
+	gone.retire()
 	if l.launch() {
 		t.Error("retired code is launched")
 	}
-	runtime.KeepAlive(gone)
 }
 
 // When Changed returns, no call with an older pass is under way: what it named may go.

@@ -87,9 +87,12 @@ func (k *Kernel) Supersede(better *Kernel) bool {
 // Free forgets the code. Work that uses it must be done; a launch that comes all the same, or is under way on another thread, gets
 // ErrClosed. What such a call looks at to find out stays as long as anybody has k.
 func (k *Kernel) Free() {
-	C.kz_kernel_retire(k.c)
+	k.retire()
 	runtime.AddCleanup(k, func(c *C.struct_kz_kernel) { C.kz_kernel_free(c) }, k.c)
 }
+
+// retire refuses the code's launches from now on.
+func (k *Kernel) retire() { C.kz_kernel_retire(k.c) }
 
 func flag(b bool) C.uint32_t {
 	if b {
