@@ -28,7 +28,7 @@ type process struct {
 // errDied is a request whose process went away before it answered.
 var errDied = errors.New("compiler process died")
 
-// errStillborn is a process that went away before it said that it is there.
+// errStillborn is a process that went away before it said that it is there, or whose socket the program closed by then.
 var errStillborn = errors.New("it ended before its greeting")
 
 // births is how often one is started that ends so: killed, or without memory just then. The pause doubles each time.
@@ -148,9 +148,10 @@ func (c *Client) process() (*process, error) {
 	return p, nil
 }
 
-// passing reports a failure that says nothing about the next try: the host is out of files, processes or memory just now.
+// passing reports a failure that says nothing about the next try: the host is out of files, processes or memory just now, or
+// has closed files that it did not open.
 func passing(err error) bool {
-	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, errLost} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -212,7 +213,7 @@ func (p *process) hello() error {
 	}
 	f, err := ReadFrame(p.conn)
 	if err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errLost) {
 			return fmt.Errorf("%w: %w", errStillborn, err)
 		}
 		return fmt.Errorf("no greeting from the compiler process: %w", err)

@@ -74,6 +74,9 @@ func TestSocketLost(t *testing.T) {
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, errLost) {
 		t.Errorf("read: %v", err)
 	}
+	if err := (&process{conn: c}).hello(); !errors.Is(err, errStillborn) || !passing(err) { // another process is started
+		t.Errorf("before its greeting: %v", err)
+	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
