@@ -68,38 +68,36 @@ func TestFloatToInteger(t *testing.T) {
 	for i := range single {
 		single[i], double[i] = float32(list[i%len(list)]), list[i%len(list)]
 	}
-	for _, from := range []string{"f32", "f64"} {
-		for _, to := range []string{"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"} {
-			for _, cpu := range cpus {
-				t.Run(from+to+cpu, func(t *testing.T) {
-					k := compile(t, fromPTX(t, converts("cvt.rzi", from, to), "k"), [3]uint32{256, 1, 1}, cpu)
-					var bits int
-					fmt.Sscanf(to[1:], "%d", &bits)
-					out := make([]byte, 256*8)
-					in := any(single)
-					if from == "f64" {
-						in = double
-					}
-					k.launch(t, [3]uint32{1, 1, 1}, [3]uint32{256, 1, 1}, 0, in, out)
-					for i := range single {
-						x := double[i]
-						if from == "f32" {
-							x = float64(single[i])
-						}
-						var got uint64
-						for b := range bits / 8 {
-							got |= uint64(out[i*bits/8+b]) << (8 * b)
-						}
-						if want := saturated(x, bits, to[0] == 's', from == "f64"); got != want {
-							t.Fatalf("%g: %#x, want %#x", x, got, want)
-						}
-					}
-					if strings.Contains(k.text, "fptosi.sat") || strings.Contains(k.text, "fptoui.sat") {
-						t.Error("not written as vectors")
-					}
-				})
-			}
+	for _, to := range []string{"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"} {
+		for _, cpu := range cpus {
+			t.Run("f32"+to+cpu, func(t *testing.T) {
+				convertsAll(t, "f32", to, cpu, single, func(i int) float64 { return float64(single[i]) })
+			})
+			t.Run("f64"+to+cpu, func(t *testing.T) {
+				convertsAll(t, "f64", to, cpu, double, func(i int) float64 { return double[i] })
+			})
 		}
+	}
+}
+
+// convertsAll converts 256 floats, of which x gives the values.
+func convertsAll(t *testing.T, from, to, cpu string, in any, x func(i int) float64) {
+	k := compile(t, fromPTX(t, converts("cvt.rzi", from, to), "k"), [3]uint32{256, 1, 1}, cpu)
+	var bits int
+	fmt.Sscanf(to[1:], "%d", &bits)
+	out := make([]byte, 256*8)
+	k.launch(t, [3]uint32{1, 1, 1}, [3]uint32{256, 1, 1}, 0, in, out)
+	for i := range 256 {
+		var got uint64
+		for b := range bits / 8 {
+			got |= uint64(out[i*bits/8+b]) << (8 * b)
+		}
+		if want := saturated(x(i), bits, to[0] == 's', from == "f64"); got != want {
+			t.Fatalf("%g: %#x, want %#x", x(i), got, want)
+		}
+	}
+	if strings.Contains(k.text, "fptosi.sat") || strings.Contains(k.text, "fptoui.sat") {
+		t.Error("not written as vectors")
 	}
 }
 

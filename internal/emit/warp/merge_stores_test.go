@@ -73,21 +73,7 @@ func TestMergedStores(t *testing.T) {
 					if r := k.launch(t, [3]uint32{1, 1, 1}, block, 0, in, got, int32(pitch), n); r != 0 {
 						t.Fatal("stopped:", r)
 					}
-					shared := make([]int32, 512)
-					for l := range int(n) {
-						copy(shared[(l/4*80+l%4*16)/4:], in[(l/4*pitch+l%4)*4:][:4])
-					}
-					want := make([]int32, 256)
-					for w := range 2 {
-						for l := range 32 {
-							at := 32*w + l
-							for i := range 4 {
-								row := 32*w + 8*i + l/4 // the thread that has the row's address
-								word := (row&15*80+row&48)/4 + l%4
-								want[(at*7&63^5)+64*i] = shared[word]
-							}
-						}
-					}
+					want := copied(in, pitch, int(n))
 					if n == 64 || v == "specialised" { // shared memory that nobody wrote is anything
 						compareWritten(t, got, want)
 					}
@@ -109,6 +95,26 @@ func TestMergedStores(t *testing.T) {
 			})
 		}
 	}
+}
+
+// copied is what copyKernel stores.
+func copied(in []int32, pitch, n int) []int32 {
+	shared := make([]int32, 512)
+	for l := range n {
+		copy(shared[(l/4*80+l%4*16)/4:], in[(l/4*pitch+l%4)*4:][:4])
+	}
+	want := make([]int32, 256)
+	for w := range 2 {
+		for l := range 32 {
+			at := 32*w + l
+			for i := range 4 {
+				row := 32*w + 8*i + l/4 // the thread that has the row's address
+				word := (row&15*80+row&48)/4 + l%4
+				want[(at*7&63^5)+64*i] = shared[word]
+			}
+		}
+	}
+	return want
 }
 
 // compareWritten compares where want is not zero.
