@@ -19,6 +19,7 @@ const (
 	value
 	truth // true or false
 	list  // values with commas between; it may be repeated
+	each  // a value; it may be repeated
 )
 
 // option is one row of a program's table. A program that has no use for it takes it and goes on.
@@ -145,7 +146,7 @@ func (o *options) put(opt *option, val string) error {
 	if had := o.set[opt.long]; opt.takes == value && len(had) > 0 && had[0] != val {
 		o.warnings = append(o.warnings, fmt.Sprintf("incompatible redefinition for option '%s', the last value of this option was used", opt.long))
 	}
-	if opt.takes == list {
+	if opt.takes == list || opt.takes == each {
 		values = append(o.set[opt.long], values...)
 	}
 	o.set[opt.long] = values
@@ -156,7 +157,7 @@ func (o *options) put(opt *option, val string) error {
 func help(out io.Writer, usage string, table []option) {
 	fmt.Fprintf(out, "\nUsage  : %s\n\nOptions\n=======\n", usage)
 	for _, t := range table {
-		arg := map[takes]string{value: " <value>", truth: " <true|false>", list: " <value>,..."}[t.takes]
+		arg := map[takes]string{value: " <value>", truth: " <true|false>", list: " <value>,...", each: " <value>"}[t.takes]
 		fmt.Fprintf(out, "\n%-52s(-%s)\n        %s\n", "--"+t.long+arg, t.short, t.about)
 	}
 	fmt.Fprintln(out)

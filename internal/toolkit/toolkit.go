@@ -20,6 +20,9 @@ type Program struct {
 // Programs is the list; each has a link in dist/bin.
 var Programs = []Program{
 	{"ptxas", runPTXAS},
+	{"cuobjdump", runCuobjdump},
+	{"fatbinary", runFatbinary},
+	{"nvlink", runNvlink},
 }
 
 // Find finds a program by its name.
