@@ -17,6 +17,7 @@ type Program struct {
 	// Check refuses a module by what it says of itself.
 	Check func(u *Unit, h *Header) error
 
+	Rename   map[string]string // functions that modules declare, and what they are called when they are linked
 	FlushF32 bool              // subnormal single precision numbers are zeros
 	Contract bool              // products may be fused with sums
 	Replace  map[string]string // "fdiv" and "sqrt" of single precision become this inline assembly of their operands

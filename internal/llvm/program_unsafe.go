@@ -15,8 +15,8 @@ type linker struct {
 	GetFirstGlobal                 func(mod uintptr) uintptr
 	GetNextGlobal                  func(g uintptr) uintptr
 	GetNamedFunction               func(mod uintptr, name string) uintptr
-	GetNamedGlobal                 func(mod uintptr, name string) uintptr
 	GetValueName2                  func(v uintptr, n *uintptr) *byte
+	SetValueName2                  func(v uintptr, name string, n uintptr)
 	IsDeclaration                  func(v uintptr) int32
 	GetLinkage                     func(v uintptr) int32
 	SetLinkage                     func(v uintptr, linkage int32)
@@ -157,6 +157,11 @@ func (x *linking) add(u *Unit, layout uintptr) error {
 	}
 	x.fn.SetTarget(mod, x.p.Triple)
 	x.fn.SetModuleDataLayout(mod, layout)
+	for name, called := range x.p.Rename {
+		if f := x.f.GetNamedFunction(mod, name); f != 0 {
+			x.f.SetValueName2(f, called, uintptr(len(called)))
+		}
+	}
 	if u.Lazy {
 		x.borrow(mod)
 	}

@@ -67,6 +67,8 @@ func program(req *compile.Request) (*llvm.Program, error) {
 		}
 		p.Units = append(p.Units, llvm.Unit{Name: u.Name, IR: text, Lazy: u.Lazy})
 	}
+	p.Rename = nvvmir.Renamed
+	p.Units = append(p.Units, llvm.Unit{Name: "library", IR: nvvmir.Library, Lazy: true})
 	return p, nil
 }
 

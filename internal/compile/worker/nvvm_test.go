@@ -148,6 +148,47 @@ func TestNVVMForLinking(t *testing.T) {
 	}
 }
 
+// Intrinsics of NVVM IR that LLVM has in other forms are one instruction.
+func TestNVVMIntrinsics(t *testing.T) {
+	const text = nvvmHead + `
+declare { i32, i1 } @llvm.nvvm.shfl.sync.i32(i32, i32, i32, i32, i32)
+declare { i32, i1 } @llvm.nvvm.vote.sync(i32, i32, i1)
+declare { i32, i1 } @llvm.nvvm.match.all.sync.i32(i32, i32)
+declare { i32, i1 } @llvm.nvvm.match.all.sync.i64(i32, i64)
+define void @k(i32* %p, i64 %w) {
+  %v = load i32, i32* %p
+  %a = call { i32, i1 } @llvm.nvvm.shfl.sync.i32(i32 -1, i32 3, i32 %v, i32 1, i32 31)
+  %x = extractvalue { i32, i1 } %a, 0
+  %q = icmp sgt i32 %x, 0
+  %b = call { i32, i1 } @llvm.nvvm.vote.sync(i32 -1, i32 3, i1 %q)
+  %y = extractvalue { i32, i1 } %b, 0
+  %c = call { i32, i1 } @llvm.nvvm.vote.sync(i32 -1, i32 1, i1 %q)
+  %t = extractvalue { i32, i1 } %c, 1
+  %d = call { i32, i1 } @llvm.nvvm.match.all.sync.i32(i32 -1, i32 %v)
+  %z = extractvalue { i32, i1 } %d, 0
+  %e = call { i32, i1 } @llvm.nvvm.match.all.sync.i64(i32 -1, i64 %w)
+  %u = extractvalue { i32, i1 } %e, 1
+  %o = and i1 %t, %u
+  %s = select i1 %o, i32 %y, i32 %z
+  store i32 %s, i32* %p
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{void (i32*, i64)* @k, !"kernel", i32 1}
+` + nvvmVersion
+	for _, level := range []string{"-opt=3", "-opt=0"} {
+		got, err := compileNVVM(t, []string{"-arch=compute_80", level}, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, n := range map[string]int{"shfl.sync.bfly.b32": 1, "shfl.sync.": 1, "vote.sync.ballot.b32": 1, "vote.sync.any.pred": 1, "vote.sync.": 2, "match.all.sync.b32": 1, "match.all.sync.b64": 1, "__kudzu": 0} {
+			if strings.Count(got, s) != n && level == "-opt=3" || !strings.Contains(got, s) && n > 0 {
+				t.Errorf("%s: %s %d times in\n%s", level, s, strings.Count(got, s), got)
+			}
+		}
+	}
+}
+
 // Mistakes are told as libNVVM 13.4 tells them.
 func TestNVVMErrors(t *testing.T) {
 	kernel := nvvmHead + "define void @k(float* %p, float %v) {\n  %s = fadd float %v, %v\n  ret void\n}\n" + nvvmVersion
