@@ -214,10 +214,10 @@ int launch_bench(FILE *json, const char *library, const char *kernels, const cha
         run_child(self, "module", library, kernels, v);
         load[i] = v[0] * 1e3, parse[i] = v[1] * 1e3, rss[i] = v[2] / 1024, pss[i] = v[3] / 1024;
     }
-    figure("cuInit + context in a new process, libcuda's loading included", median(init, SAMPLES), "ms", 10);
+    figure("cuInit + context in a new process, libcuda's loading included", median(init, SAMPLES), "ms", 3);
     figure("10 MB module, warm cache: load + first launch", median(load, SAMPLES), "ms", 20);
     figure("the load alone", median(parse, SAMPLES), "ms", 0);
-    figure("memory added by cuInit + context, resident", median(rss0, SAMPLES), "MB", 0);
+    figure("memory added by cuInit + context, resident", median(rss0, SAMPLES), "MB", 8);
     figure("memory added by cuInit + context, proportional", median(pss0, SAMPLES), "MB", 0);
     figure("memory of a process idle after the 10 MB module, resident", median(rss, SAMPLES), "MB", 0);
     figure("memory of a process idle after the 10 MB module, proportional", median(pss, SAMPLES), "MB", 0);

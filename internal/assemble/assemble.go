@@ -27,13 +27,20 @@ type Fatal string
 
 func (f Fatal) Error() string { return "ptxas fatal   : " + string(f) }
 
+// Missing is a function that is called and that nobody defines.
+type Missing string
+
+func (m Missing) Error() string {
+	return Fatal(fmt.Sprintf("Unresolved extern function '%s'", string(m))).Error()
+}
+
 // Limits are what the assembler allows on every target.
 var Limits = check.Limits{Shared: 48 << 10, Const: 64 << 10}
 
 // LeastRegisters is the lowest limit of registers; lower ones are raised to it.
 const LeastRegisters = 24
 
-// Text assembles a module. The error is a ptx.ErrorList, a Fatal or a check.SizeError.
+// Text assembles a module. The error is a ptx.ErrorList, a Fatal, a Missing or a check.SizeError.
 func Text(text string, o Options) (*cubin.File, error) {
 	text = strings.TrimRight(text, "\x00")
 	m, err := check.Text(text)
@@ -47,7 +54,7 @@ func Text(text string, o Options) (*cubin.File, error) {
 		return nil, Fatal("32-Bit compilation is no longer supported")
 	}
 	if name := Unresolved(m); name != "" && !o.Relocatable {
-		return nil, Fatal(fmt.Sprintf("Unresolved extern function '%s'", name))
+		return nil, Missing(name)
 	}
 	if err := check.Sizes(m, Limits); err != nil {
 		return nil, err

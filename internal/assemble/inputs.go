@@ -61,6 +61,17 @@ func Texts(b []byte, pick func(*fatbin.Container) (string, error)) ([]string, er
 	return one(string(text))
 }
 
+// TextsFor is Texts with the text of each fat binary that an architecture runs best.
+func TextsFor(b []byte, sm int) ([]string, error) {
+	return Texts(b, func(c *fatbin.Container) (string, error) {
+		choice, err := fatbin.Choose([]*fatbin.Container{c}, sm)
+		if err != nil {
+			return "", err
+		}
+		return string(choice.Text), nil
+	})
+}
+
 func one(text string) ([]string, error) {
 	if err := Plausible(text); err != nil {
 		return nil, err

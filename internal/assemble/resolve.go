@@ -1,6 +1,8 @@
 package assemble
 
 import (
+	"strings"
+
 	"kudzu/internal/devrt"
 	"kudzu/internal/ptx"
 )
@@ -27,6 +29,16 @@ func Unresolved(m *ptx.Module) string {
 			if name := missing(f.Body.Insts[i].Args, known); name != "" {
 				return name
 			}
+		}
+	}
+	return ""
+}
+
+// User is the name of the first module that mentions a function.
+func User(parts []ptx.Part, function string) string {
+	for _, p := range parts {
+		if strings.Contains(p.Text, function) {
+			return p.Name
 		}
 	}
 	return ""

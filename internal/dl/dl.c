@@ -41,7 +41,7 @@ uint64_t kz_dl_call32(void *fn, const uint64_t *a) {
 /* Meetings wait with a mutex and conditions, not with files: the program may close ours, and the product's Go image has no
    poller that could wait for one. */
 static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t come = PTHREAD_COND_INITIALIZER, released = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t arrival = PTHREAD_COND_INITIALIZER, released = PTHREAD_COND_INITIALIZER;
 static struct kz_meeting *first, **last = &first;
 
 /* A library's stream came to a meeting: tell Go, and keep the stream until Go is done. The record is ours to free. */
@@ -50,16 +50,16 @@ void kz_dl_meet(void *data) {
     pthread_mutex_lock(&meeting);
     *last = m;
     last = &m->next;
-    pthread_cond_signal(&come);
+    pthread_cond_signal(&arrival);
     while (!m->released) pthread_cond_wait(&released, &meeting);
     pthread_mutex_unlock(&meeting);
     free(m);
 }
 
 /* The next meeting that a stream has come to. One thread of Go's waits here for all of them. */
-uintptr_t kz_dl_come(void) {
+uintptr_t kz_dl_next_arrival(void) {
     pthread_mutex_lock(&meeting);
-    while (!first) pthread_cond_wait(&come, &meeting);
+    while (!first) pthread_cond_wait(&arrival, &meeting);
     struct kz_meeting *m = first;
     if (!(first = m->next)) last = &first;
     uintptr_t handle = m->handle;

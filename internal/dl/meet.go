@@ -16,27 +16,27 @@ import (
 // and waits. So no Go runs on the library's threads, and a goroutine that waits costs no thread: one thread hears of all
 // streams that come.
 type Meeting struct {
-	come   chan struct{}
-	handle cgo.Handle
-	data   *C.struct_kz_meeting
+	arrived chan struct{}
+	handle  cgo.Handle
+	data    *C.struct_kz_meeting
 }
 
-// greet starts the thread that hears of the streams, at the first meeting of the process.
-var greet = sync.OnceFunc(func() {
+// listen starts the thread that hears of the streams, at the first meeting of the process.
+var listen = sync.OnceFunc(func() {
 	go func() {
 		for {
-			h := cgo.Handle(C.kz_dl_come())
+			h := cgo.Handle(C.kz_dl_next_arrival())
 			m := h.Value().(*Meeting)
 			h.Delete()
-			close(m.come)
+			close(m.arrived)
 		}
 	}()
 })
 
 // NewMeeting makes one, for one call.
 func NewMeeting() *Meeting {
-	greet()
-	m := &Meeting{come: make(chan struct{}), data: (*C.struct_kz_meeting)(C.calloc(1, C.size_t(unsafe.Sizeof(C.struct_kz_meeting{}))))}
+	listen()
+	m := &Meeting{arrived: make(chan struct{}), data: (*C.struct_kz_meeting)(C.calloc(1, C.size_t(unsafe.Sizeof(C.struct_kz_meeting{}))))}
 	m.handle = cgo.NewHandle(m)
 	m.data.handle = C.uintptr_t(m.handle)
 	return m
@@ -52,7 +52,7 @@ func (m *Meeting) Func3() uintptr { return uintptr(C.kz_dl_meet3) }
 func (m *Meeting) Data() uintptr { return uintptr(unsafe.Pointer(m.data)) }
 
 // Wait blocks until the stream has called.
-func (m *Meeting) Wait() { <-m.come }
+func (m *Meeting) Wait() { <-m.arrived }
 
 // Release lets the stream go on. Only after Wait, and once.
 func (m *Meeting) Release() { C.kz_dl_release(m.data) }

@@ -45,7 +45,7 @@ func FuzzOpaque(f *testing.F) {
 	f.Add("define void @k(float* %p, { i8*, <2 x i32 addrspace(3)*> }* byval %q) {\n ret void }")
 	f.Add("call void (i8*, ...)* \"a")
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := Opaque(s); strings.Count(got, "\n") < strings.Count(strings.ReplaceAll(s, "*", ""), "\n")-strings.Count(s, "*") {
+		if got := Opaque(s); len(got) < len(s) { // positions stay, or move to the right
 			t.Errorf("%q became %q", s, got)
 		}
 	})

@@ -144,7 +144,7 @@ func imageOfKind(spec string) (fatbin.Part, error) {
 	return image(kind, m["sm"], m["file"])
 }
 
-// elfVersion is what entries with ELF files say of their form.
+// The version that entries with ELF files say their form has.
 const elfMajor, elfMinor = 1, 8
 
 // image reads a file and makes sure that it is what was said.

@@ -10,7 +10,6 @@ import (
 
 	"kudzu/internal/assemble"
 	"kudzu/internal/cubin"
-	"kudzu/internal/fatbin"
 	"kudzu/internal/ptx"
 )
 
@@ -103,11 +102,11 @@ func linkFiles(o *options, errs io.Writer) error {
 	}
 	limit, _ := strconv.Atoi(o.get(optLimit, "0")) // nothing is said of what is no number
 	f, err := assemble.Text(text, assemble.Options{SM: arch.SM, Suffix: arch.Suffix, Relocatable: o.has(optOpen), MaxRegisters: limit})
-	if err != nil {
-		missing, open := strings.CutPrefix(err.Error(), "ptxas fatal   : Unresolved extern function ")
-		if open {
-			return linkError(fmt.Sprintf("Undefined reference to %s in %s", missing, user(parts, strings.Trim(missing, "'"))))
-		}
+	var missing assemble.Missing
+	switch {
+	case errors.As(err, &missing):
+		return linkError(fmt.Sprintf("Undefined reference to '%s' in %s", string(missing), assemble.User(parts, string(missing))))
+	case err != nil:
 		return err
 	}
 	b, err := f.Encode()
@@ -137,27 +136,11 @@ func linkInput(file string, sm int) ([]string, error) {
 			return nil, fatalf("Input file '%s' arch does not match target 'sm_%d'", file, sm)
 		}
 	}
-	texts, err := assemble.Texts(b, func(c *fatbin.Container) (string, error) {
-		choice, err := fatbin.Choose([]*fatbin.Container{c}, sm)
-		if err != nil {
-			return "", err
-		}
-		return string(choice.Text), nil
-	})
+	texts, err := assemble.TextsFor(b, sm)
 	if err != nil {
 		return nil, fatalf("Input file '%s': %v", file, err)
 	}
 	return texts, nil
-}
-
-// user is the first part that names a function.
-func user(parts []ptx.Part, name string) string {
-	for _, p := range parts {
-		if strings.Contains(p.Text, name) {
-			return p.Name
-		}
-	}
-	return "''"
 }
 
 // properties says what each kernel needs.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"kudzu/internal/assemble"
@@ -90,7 +89,7 @@ func (l *link) add(kind jl.NvJitLinkInputType, b []byte, name string) error {
 		l.texts.Write(b)
 		return nil
 	}
-	texts, err := l.ptxOf(b)
+	texts, err := assemble.TextsFor(b, l.opts.arch.SM)
 	var foreign *cubin.Foreign
 	var none *fatbin.NoCode
 	fits := false
@@ -137,17 +136,6 @@ func (l *link) compile() error {
 	}
 	l.ir = nil
 	return l.assemble(text, "lto")
-}
-
-// ptxOf finds the PTX of an input.
-func (l *link) ptxOf(b []byte) ([]string, error) {
-	return assemble.Texts(b, func(c *fatbin.Container) (string, error) {
-		choice, err := fatbin.Choose([]*fatbin.Container{c}, l.opts.arch.SM)
-		if err != nil {
-			return "", err
-		}
-		return string(choice.Text), nil
-	})
 }
 
 // target is what the assembler is asked for.
@@ -197,10 +185,11 @@ func (t *Thread) Complete(h jl.NvJitLinkHandle) error {
 	}
 	f, err := assemble.Text(text, l.target(false))
 	var list ptx.ErrorList
-	switch missing, open := strings.CutPrefix(fmt.Sprint(err), "ptxas fatal   : Unresolved extern function "); {
+	var missing assemble.Missing
+	switch {
 	case err == nil:
-	case open:
-		return l.refuse(internal, "error   : Undefined reference to %s in '%s'\nERROR 1: complete", missing, l.user(strings.Trim(missing, "'")))
+	case errors.As(err, &missing):
+		return l.refuse(internal, "error   : Undefined reference to '%s' in '%s'\nERROR 1: complete", string(missing), assemble.User(l.parts, string(missing)))
 	case errors.As(err, &list):
 		return l.refuse(badPTX, "%v", err)
 	default:
@@ -213,14 +202,4 @@ func (t *Thread) Complete(h jl.NvJitLinkHandle) error {
 		l.ptx = append([]byte(f.Text), 0)
 	}
 	return nil
-}
-
-// user is the first input that names a function.
-func (l *link) user(name string) string {
-	for _, p := range l.parts {
-		if strings.Contains(p.Text, name) {
-			return p.Name
-		}
-	}
-	return ""
 }
