@@ -2,7 +2,7 @@
 # Opt-in: programs of others on Kudzu, in parts. Each part can be run alone and again: what it fetched and made is kept outside the
 # repository, in $KUDZU_APPS (~/.cache/kudzu-apps) and $KUDZU_TOOLS (compilers, Python), and nothing of it is committed. A part
 # that fails does not keep the next from running; the last lines say how each ended and how long it took, and the exit is 1.
-#   scripts/apps.sh [PART...]        also: compare, every kernel of some large programs against the interpreter, which takes hours; capability, some programs at several compute capabilities; default: programs runtime11 python, with KUDZU_LLAMA=1 llama-text llama-check, and ptx, the longest
+#   scripts/apps.sh [PART...]        also: compare, every kernel of some large programs against the interpreter, which takes hours; capability, some programs at several compute capabilities; jit, clients that make PTX while they run; default: programs runtime11 python, with KUDZU_LLAMA=1 llama-text llama-check, and ptx, the longest
 set -eu
 cd "$(dirname "$0")/.."
 export KUDZU_APPS="${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}"
@@ -46,6 +46,13 @@ part_compare() { scripts/apps-compare.sh; }
 # Programs at the compute capabilities that the default was chosen from.
 part_capability() { scripts/apps-capability.sh; }
 
+# Clients that make PTX or NVVM IR while they run, against their own CPU paths; writes docs/apps/README.md.
+part_jit() {
+    rc=0
+    scripts/apps/jit.sh || rc=1
+    scripts/apps/jit.sh page && return "$rc"
+}
+
 results=$(mktemp)
 bad=0
 for part; do
@@ -53,7 +60,7 @@ for part; do
     echo "== $part"
     rc=0
     case $part in
-    ptx | programs | runtime11 | python | llama-text | llama-check | compare | capability) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
+    ptx | programs | runtime11 | python | llama-text | llama-check | compare | capability | jit) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
     *) echo "kudzu: there is no part $part" >&2; rc=2 ;;
     esac
     if [ $rc = 0 ]; then how=ok; else how="FAILED (exit $rc)" bad=1; fi

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -65,5 +66,16 @@ func TestStats(t *testing.T) {
 	}
 	if j, err := os.ReadFile(file); err != nil || !strings.Contains(string(j), `"kernel_ms": 2.5`) {
 		t.Errorf("%v: %s", err, j)
+	}
+}
+
+// The programs of scripts/apps read these words while they run.
+func TestStatsWords(t *testing.T) {
+	b, err := os.ReadFile("../../scripts/apps/rows.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("LAUNCHES, INTERPRETED = %d, %d ", cpu.ReportLaunches, cpu.ReportInterpreted); !bytes.Contains(b, []byte(want)) {
+		t.Errorf("scripts/apps/rows.py does not say %q", want)
 	}
 }

@@ -1,0 +1,115 @@
+"""Cases of a client: each computes on Kudzu twice and on the client's CPU path once, and is a line of JSON in the file $ROWS.
+
+A case whose line is there already is not run again. scripts/apps/jit.sh starts the programs, scripts/apps/page.py writes the page."""
+
+import inspect
+import json
+import os
+import struct
+import sys
+import time
+
+import numpy as np
+
+LAUNCHES, INTERPRETED = 6, 7  # words of the file KUDZU_STATS: cpu.ReportLaunches, cpu.ReportInterpreted
+AGAIN = 75  # exit status: a case failed and may have spoiled the process; the others want a new one
+
+
+def launches():
+    """How many launches Kudzu counted so far, in all processes of this run."""
+    with open(os.environ["KUDZU_STATS"], "rb") as f:
+        words = struct.unpack("<8Q", f.read(64))
+    return words[LAUNCHES] + words[INTERPRETED]
+
+
+def array(x):
+    """x as a NumPy array; tensors of PyTorch, whose types NumPy may lack, by way of float."""
+    if hasattr(x, "detach"):
+        x = x.detach().cpu()
+        return (x.float() if x.is_floating_point() and x.element_size() < 4 else x).numpy()
+    return np.asarray(x)
+
+
+def error(got, want):
+    """The largest difference, as a part of the largest magnitude in want; of integers the largest difference."""
+    if isinstance(want, (tuple, list)):
+        return max(error(g, w) for g, w in zip(got, want, strict=True))
+    got, want = array(got), array(want)
+    if got.shape != want.shape:
+        raise ValueError(f"the shape is {got.shape}, not {want.shape}")
+    if want.size == 0:
+        return 0.0
+    whole = want.dtype.kind in "iub"
+    got, want = (a.astype(complex if a.dtype.kind == "c" else float) for a in (got, want))
+    far = np.where((got == want) | (np.isnan(got) & np.isnan(want)), 0, np.abs(got - want))
+    if np.isnan(far).any():
+        return float("inf")
+    finite = np.abs(want[np.isfinite(want)])
+    scale = 1.0 if whole or finite.size == 0 or finite.max() == 0 else finite.max()
+    return float(far.max() / scale)
+
+
+class Client:
+    """The rows of one client at one compute capability. Arguments of the program are names of cases: only these run."""
+
+    def __init__(self, name, version):
+        self.file = os.environ["ROWS"]
+        self.row = {"client": name, "version": version, "capability": os.environ["KUDZU_COMPUTE_CAPABILITY"]}
+        self.done = set()
+        if os.path.exists(self.file):
+            with open(self.file) as f:
+                self.done = {json.loads(line)["case"] for line in f}
+        self.running = self.file + ".running"
+        if os.path.exists(self.running):  # what the last process was at when it ended
+            with open(self.running) as f:
+                self.write(case=f.read(), status="failed", note="the process ended or ran out of time", launches=0)
+
+    def write(self, **values):
+        line = json.dumps({**self.row, **values})
+        print(line, flush=True)
+        with open(self.file, "a") as f:
+            f.write(line + "\n")
+        self.done.add(values["case"])
+        if os.path.exists(self.running):
+            os.remove(self.running)
+
+    def case(self, name, run, want, bound=0.0):
+        """run computes on Kudzu and returns arrays or tensors of the host, or a tuple of them; want the same on the CPU.
+
+        Right is what differs by no more than bound (see error), both times, and launched a kernel of ours both times."""
+        if name in self.done or (sys.argv[1:] and name not in sys.argv[1:]):
+            return
+        with open(self.running, "w") as f:
+            f.write(name)
+        row = {"case": name, "bound": bound, "launches": 0}
+        before = launches()
+        try:
+            if not inspect.isroutine(want):
+                expected = want
+            else:
+                for _ in range(2):  # the second time is the one to compare with
+                    begin = time.perf_counter()
+                    expected = want()
+                    row["cpu_s"] = time.perf_counter() - begin
+            row["error"] = 0.0
+            counts = []
+            for turn in ("first_s", "second_s"):
+                begin = time.perf_counter()
+                got = run()
+                row[turn] = time.perf_counter() - begin
+                row["error"] = max(row["error"], error(got, expected))
+                counts.append(launches() - before - sum(counts))
+            row["launches"] = counts[-1]
+            if min(counts) == 0:
+                row.update(status="failed", note="no launch of ours was counted")
+            else:
+                row["status"] = "right" if row["error"] <= bound else "wrong"
+        except Exception as e:
+            text = " ".join(f"{type(e).__name__}: {e}".split())
+            row.update(status="failed", note=text[:300], launches=launches() - before)
+        if row.get("error") == float("inf"):
+            row["error"] = "NaN"
+        self.write(**row)
+        if row["status"] == "failed":
+            sys.stdout.flush()
+            os._exit(AGAIN)
