@@ -9,11 +9,12 @@ import (
 // How the tensor cores of sm_90 add up, fitted to recorded products of random operands, which it reproduces bit for bit:
 //
 // Up to 16 products and the accumulator are added at once; the eight of wmma's m16n16k8 four by four. Every addend is aligned to the
-// largest exponent among them (a product's being the sum of its factors' exponents, a subnormal factor's the least of its format) and
+// largest exponent among them (a product's being the sum of its factors' exponents, a subnormal number's the least of its format) and
 // cut off 25 bits below it; the sum is exact, and is cut off to f32 or rounded to nearest f16. fp8 operands are f16 to it, and run as two such
 // additions without accumulator, over the first and second two bytes of every register, to which c is then added; each of
-// the three gives an f32, or an f16 if the result is one. wgmma has a unit for fp8, unrecorded: all products and c at once, cut off 13 bits
-// below the largest, as is the f32 that it gives (P. Xie and others, MMA-Sim, arXiv 2511.10909, who compared that with cards). m8n8k4 of f16, a shape of older cards, is a chain of f32 fma's without c, which is added last.
+// the three gives an f32, or an f16 if the result is one. wgmma has a unit for fp8: all products and c at once, cut off 13 bits below
+// the largest, as is the f32 that it gives (as P. Xie and others found, MMA-Sim, arXiv 2511.10909). m8n8k4 of f16, a shape of older
+// cards, is a chain of f32 fma's without c, which is added last.
 
 // accBits is how far below the largest exponent addends are cut off, bytesBits the same of wgmma's unit for fp8.
 const (
@@ -33,7 +34,8 @@ func (x *mma) dotFloat(p *operands3, i, j int) uint64 {
 	if x.a.bits <= 8 {
 		s.bits = bytesBits
 	}
-	s.add(x.c.number(p.c.at(i, j)))
+	c := x.c.number(p.c.at(i, j))
+	s.addAt(c, x.c.exponent(c, true))
 	for k := range x.compressedK {
 		if k == 4 && x.n == 16 && x.k == 8 && !x.whole {
 			v := s.result(x.d.f)
@@ -174,7 +176,11 @@ func (s *accumulator) result(f *softfloat.Format) uint64 {
 	if f == softfloat.F32 && math.Abs(v) < 0x1p128 {
 		e.Mode = softfloat.RZ
 	}
-	return softfloat.F64.Convert(f, math.Float64bits(v), e)
+	r := softfloat.F64.Convert(f, math.Float64bits(v), e)
+	if f == softfloat.F16 && r == f.Zero(true) { // too small for f16: the sum's sign is lost
+		return 0
+	}
+	return r
 }
 
 // cutOff leaves so many bits behind the first.

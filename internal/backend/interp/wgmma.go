@@ -7,7 +7,7 @@ import (
 
 // wgmma multiplies 64 rows by the four warps of a warpgroup. A warp's part are 16 rows, held as mma holds them, of products with 8
 // columns side by side. Each warp computes its part when it comes by. What must wait for all four is wait_group: the one thread that
-// then says that shared memory may be overwritten speaks for the warpgroup. unrecorded (sm_90a): layouts are the manual's.
+// then says that shared memory may be overwritten speaks for the warpgroup.
 
 // layout is a matrix in shared memory: what the 64 bits of a matrix descriptor say.
 type layout struct {
