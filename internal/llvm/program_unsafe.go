@@ -50,6 +50,14 @@ type linker struct {
 	GetMDNodeNumOperands           func(v uintptr) uint32
 	GetMDNodeOperands              func(v uintptr, out *uintptr)
 	IsAConstantInt                 func(v uintptr) uintptr
+	IsAFunction                    func(v uintptr) uintptr
+	IsAInlineAsm                   func(v uintptr) uintptr
+	GetInlineAsmHasSideEffects     func(v uintptr) int32
+	GetIntrinsicID                 func(f uintptr) uint32
+	GetEnumAttributeKindForName    func(name string, n uintptr) uint32
+	CreateEnumAttribute            func(ctx uintptr, kind uint32, value uint64) uintptr
+	AddAttributeAtIndex            func(f uintptr, index uint32, attr uintptr)
+	AddCallSiteAttribute           func(call uintptr, index uint32, attr uintptr)
 	ConstIntGetZExtValue           func(v uintptr) uint64
 }
 
@@ -62,6 +70,7 @@ const (
 	kindFloat     = 2
 	allowContract = 1 << 5
 	flagOverride  = 3
+	ofFunction    = 1<<32 - 1 // the index of attributes that belong to no parameter
 )
 
 // linkers are the entry points of each library.
@@ -96,6 +105,8 @@ type linking struct {
 	mod  uintptr // all modules so far; 0: none
 	diag *diagnostics
 	lazy map[string]bool // names that libraries define
+
+	convergent uintptr // the attribute
 }
 
 // link reads the modules, makes one of them, and generates its code.
@@ -240,7 +251,8 @@ func (x *linking) enclose() {
 	})
 }
 
-// prepare puts what the options mean into the module.
+// prepare puts what the options mean into the module. Calls are convergent unless LLVM finds that a function does nothing
+// that depends on which threads come together; it is for GPUs, and the IR need not say so.
 func (x *linking) prepare() {
 	if !x.p.Debug {
 		x.f.StripModuleDebugInfo(x.mod)
@@ -252,7 +264,12 @@ func (x *linking) prepare() {
 	}
 	b := x.f.CreateBuilderInContext(x.ctx)
 	defer x.f.DisposeBuilder(b)
+	const convergent = "convergent"
+	x.convergent = x.f.CreateEnumAttribute(x.ctx, x.f.GetEnumAttributeKindForName(convergent, uintptr(len(convergent))), 0)
 	for v := x.f.GetFirstFunction(x.mod); v != 0; v = x.f.GetNextFunction(v) {
+		if x.f.GetIntrinsicID(v) == 0 {
+			x.f.AddAttributeAtIndex(v, ofFunction, x.convergent)
+		}
 		if x.f.IsDeclaration(v) != 0 {
 			continue
 		}
@@ -269,6 +286,13 @@ func (x *linking) prepare() {
 	}
 }
 
+// together keeps calls of unknown functions, and assembly with effects, in their branches.
+func (x *linking) together(call, called uintptr) {
+	if x.f.IsAInlineAsm(called) != 0 && x.f.GetInlineAsmHasSideEffects(called) != 0 || x.f.IsAInlineAsm(called) == 0 && x.f.IsAFunction(called) == 0 {
+		x.f.AddCallSiteAttribute(call, ofFunction, x.convergent)
+	}
+}
+
 // rewrite marks products and sums that may be fused, and replaces divisions and roots.
 func (x *linking) rewrite(b, i uintptr) {
 	what := ""
@@ -281,7 +305,9 @@ func (x *linking) rewrite(b, i uintptr) {
 	case opFDiv:
 		what = "fdiv"
 	case opCall:
-		switch x.name(x.f.GetCalledValue(i)) {
+		called := x.f.GetCalledValue(i)
+		x.together(i, called)
+		switch x.name(called) {
 		case "llvm.sqrt.f32", "llvm.nvvm.sqrt.f":
 			what = "sqrt"
 		}

@@ -131,6 +131,54 @@ func TestNVVM(t *testing.T) {
 	}
 }
 
+// What depends on which threads come together stays in its branch, though the IR does not say convergent.
+func TestNVVMConvergent(t *testing.T) {
+	const kernel = nvvmHead + `
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define i32 @mask() noinline {
+  %m = call i32 asm sideeffect "activemask.b32 $0;", "=r"()
+  ret i32 %m
+}
+define void @k(i32* %p, i32 ()* %f) {
+entry:
+  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %q = getelementptr inbounds i32, i32* %p, i32 %i
+  %odd = trunc i32 %i to i1
+  br i1 %odd, label %a, label %b
+a:
+  %am = call i32 asm sideeffect "activemask.b32 $0;", "=r"()
+  %af = call i32 @mask()
+  %ag = call i32 %f()
+  %as = add i32 %am, %af
+  %at = add i32 %as, %ag
+  store i32 %at, i32* %q
+  br label %end
+b:
+  %bm = call i32 asm sideeffect "activemask.b32 $0;", "=r"()
+  %bf = call i32 @mask()
+  %bg = call i32 %f()
+  %bs = add i32 %bm, %bf
+  %bt = add i32 %bs, %bg
+  store i32 %bt, i32* %q
+  br label %end
+end:
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{void (i32*, i32 ()*)* @k, !"kernel", i32 1}
+` + nvvmVersion
+	text, err := compileNVVM(t, []string{"-arch=compute_80"}, kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(text, ".entry k(")
+	for call, want := range map[string]int{"activemask.b32": 2, "mask, ": 2, "prototype_": 4} {
+		if got := strings.Count(body, call); got != want {
+			t.Errorf("%s: %d times, want %d in\n%s", call, got, want, text)
+		}
+	}
+}
+
 // What -gen-lto gives is a module of another program, without what nobody needs, and options are those of that program.
 func TestNVVMForLinking(t *testing.T) {
 	ir, err := compileNVVM(t, []string{"-gen-lto", "-ftz=1"}, nvvmKernel, nvvmLibrary)
