@@ -12,6 +12,8 @@ static const struct {
 	{"libcudart.so", "11", "libcudart.so.11.0"},
 	{"libcudart.so", "12", "libcudart.so.12"},
 	{"libcudart.so", "13", "libcudart.so.13"},
+	{"libcupti.so", "12", "libcupti.so.12"},
+	{"libcupti.so", "13", "libcupti.so.13"},
 	{"libnvJitLink.so", "12", "libnvJitLink.so.12"},
 	{"libnvJitLink.so", "13", "libnvJitLink.so.13"},
 	{"libnvidia-ml.so", "", "libnvidia-ml.so.1"},

@@ -1,4 +1,4 @@
-// What cuBLAS, cuBLASLt and NVML answer without the Go image: texts of result codes, and versions.
+// What cuBLAS, cuBLASLt, NVML, libNVVM and CUPTI answer without the Go image: texts of result codes, and versions.
 // A pointer or a size can only be answered here; Go answers result codes.
 #include "base.h"
 
@@ -58,3 +58,31 @@ size_t kzb13_cublasLtGetCudartVersion(void) { return VERSION_13 / 10; }
 const char *kzb_nvmlErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvml), "Unknown Error"); }
 
 const char *kzb_nvvmGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvvm), "NVVM_ERROR not found"); }
+
+// The versions of CUPTI's interface are those of its headers in 12.9 and 13.0.
+static int pti_version(uint32_t *to, uint32_t value) {
+	if (!to)
+		return KZ_CUPTI_ERROR_INVALID_PARAMETER;
+	*to = value;
+	return 0;
+}
+
+int kzb12_cuptiGetVersion(uint32_t *version) { return pti_version(version, 28); }
+
+int kzb13_cuptiGetVersion(uint32_t *version) { return pti_version(version, 130000); }
+
+int kzb_cuptiGetResultString(int code, const char **str) {
+	if (!str || !kz_error_name(code, KZ_ERRORS_cupti))
+		return KZ_CUPTI_ERROR_INVALID_PARAMETER;
+	*str = kz_error_name(code, KZ_ERRORS_cupti);
+	return 0;
+}
+
+int kzb_cuptiGetErrorMessage(int code, const char **str) { return kzb_cuptiGetResultString(code, str); }
+
+// NVTX asks these whether a tool is there. None is.
+int kzb_InitializeInjectionNvtx(void *getExportTable) { return (void)getExportTable, 0; }
+
+int kzb_InitializeInjectionNvtx2(void *getExportTable) { return (void)getExportTable, 0; }
+
+int kzb_InitializeInjectionNvtxExtension(void *getExportTable) { return (void)getExportTable, 0; }

@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 12
+#define KZ_LIBRARIES 14
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -12,29 +12,33 @@
 #define KZ_LIB_cudart11 5
 #define KZ_LIB_cudart12 6
 #define KZ_LIB_cudart13 7
-#define KZ_LIB_nvJitLink12 8
-#define KZ_LIB_nvJitLink13 9
-#define KZ_LIB_nvml 10
-#define KZ_LIB_nvvm 11
+#define KZ_LIB_cupti12 8
+#define KZ_LIB_cupti13 9
+#define KZ_LIB_nvJitLink12 10
+#define KZ_LIB_nvJitLink13 11
+#define KZ_LIB_nvml 12
+#define KZ_LIB_nvvm 13
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library nvJitLink12, 8; library nvJitLink13, 9; library nvml, 10; library nvvm, 11
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cupti12, 8; library cupti13, 9; library nvJitLink12, 10; library nvJitLink13, 11; library nvml, 12; library nvvm, 13
 
-#define KZ_APIS 7
+#define KZ_APIS 8
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
 #define KZ_API_cudart 3
-#define KZ_API_nvjitlink 4
-#define KZ_API_nvml 5
-#define KZ_API_nvvm 6
+#define KZ_API_cupti 4
+#define KZ_API_nvjitlink 5
+#define KZ_API_nvml 6
+#define KZ_API_nvvm 7
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
 #define KZ_ERRORS_cuda 1
 #define KZ_ERRORS_cudart 2
-#define KZ_ERRORS_nvjitlink 3
-#define KZ_ERRORS_nvml 4
-#define KZ_ERRORS_nvvm 5
+#define KZ_ERRORS_cupti 3
+#define KZ_ERRORS_nvjitlink 4
+#define KZ_ERRORS_nvml 5
+#define KZ_ERRORS_nvvm 6
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
@@ -71,6 +75,12 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API cupti
+#define KZ_ROWS "zrows_cupti.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvjitlink
 #define KZ_ROWS "zrows_nvjitlink.h"
 #include "slots.inc"
@@ -95,6 +105,7 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cublaslt + 1) * kz_hash_cublaslt() +
 	       (KZ_API_cuda + 1) * kz_hash_cuda() +
 	       (KZ_API_cudart + 1) * kz_hash_cudart() +
+	       (KZ_API_cupti + 1) * kz_hash_cupti() +
 	       (KZ_API_nvjitlink + 1) * kz_hash_nvjitlink() +
 	       (KZ_API_nvml + 1) * kz_hash_nvml() +
 	       (KZ_API_nvvm + 1) * kz_hash_nvvm();

@@ -10,6 +10,7 @@ var Handlers = [...][]abi.Handler{
 	cublasltHandlers[:],
 	cudaHandlers[:],
 	cudartHandlers[:],
+	cuptiHandlers[:],
 	nvjitlinkHandlers[:],
 	nvmlHandlers[:],
 	nvvmHandlers[:],
