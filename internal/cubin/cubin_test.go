@@ -189,5 +189,6 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal("PTX in a file that is not ours")
 		}
 		_, _ = Text(b)
+		_, _ = List(b)
 	})
 }

@@ -26,6 +26,7 @@ type part struct {
 	flags      uint64
 	link, info uint32
 	size       uint64
+	align      uint64
 	data       []byte // nil: none in the file
 }
 
@@ -45,7 +46,7 @@ func parse(b []byte) (*object, error) {
 	offsets := make([]uint32, n)
 	for i := range n {
 		h := b[at+uint64(i)*sectionSize:]
-		p := part{typ: le.Uint32(h[4:]), flags: le.Uint64(h[8:]), size: le.Uint64(h[32:]), link: le.Uint32(h[40:]), info: le.Uint32(h[44:])}
+		p := part{typ: le.Uint32(h[4:]), flags: le.Uint64(h[8:]), size: le.Uint64(h[32:]), link: le.Uint32(h[40:]), info: le.Uint32(h[44:]), align: le.Uint64(h[48:])}
 		offsets[i] = le.Uint32(h)
 		if off := le.Uint64(h[24:]); p.typ != secNobits && p.size > 0 {
 			if off > uint64(len(b)) || p.size > uint64(len(b))-off {

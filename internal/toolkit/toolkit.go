@@ -23,6 +23,7 @@ var Programs = []Program{
 	{"cuobjdump", runCuobjdump},
 	{"fatbinary", runFatbinary},
 	{"nvlink", runNvlink},
+	{"nvdisasm", runNvdisasm},
 }
 
 // Find finds a program by its name.
