@@ -74,6 +74,15 @@ if newer "$lib/libkudzu-audit.so" "$audit" "$audit"/* "$0"; then
 	mv "$lib/.audit" "$lib/libkudzu-audit.so"
 fi
 
+# What CUDA C++ is compiled with: the headers of the C interfaces, and over them those of CUDA C++, which are for both sides.
+if newer "$dist/include/kudzu/.made" "$root/include" $(find "$root/include" -type f) "$0"; then
+	rm -rf "$dist/include"
+	mkdir -p "$dist/include"
+	cp "$root"/include/*.h "$dist/include"
+	cp -R "$root"/include/device/. "$dist/include"
+	: >"$dist/include/kudzu/.made"
+fi
+
 # Stacks of goroutines are not made smaller: internal/abi/door.go has them grown for the program's signal handlers. The runtime keeps no
 # file of its own open: not for its poller (the overlay), not for the limits of the cgroup.
 cd "$root"

@@ -1,0 +1,25 @@
+// What CUDA C++ has without any #include. The front ends of NVRTC and of `kudzu cc` read it before the program's first line.
+#ifndef KUDZU_PRELUDE_H
+#define KUDZU_PRELUDE_H
+#pragma clang system_header
+
+#include "keywords.h"
+#include "vector.h"
+#include "vars.h"
+#include "intrinsics.h"
+#include "math.h"
+#include "atomic.h"
+#include "warp.h"
+#include "sync.h"
+#include "memory.h"
+#include "stdlib.h"
+
+#ifdef __CUDACC_RTC__
+// NVRTC is neither; CCCL asks for these before it asks for NVRTC.
+#undef __clang__
+#undef __GNUC__
+#undef __GNUC_MINOR__
+#undef __GNUC_PATCHLEVEL__
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+// printf, assert, the heap, and the functions of C on bytes.
+#ifndef KUDZU_STDLIB_H
+#define KUDZU_STDLIB_H
+#pragma clang system_header
+
+#include "keywords.h"
+
+extern "C" {
+__device__ int vprintf(const char *, const char *);
+__device__ __attribute__((noreturn)) void __assertfail(const char *condition, const char *file, unsigned int line,
+                                                       const char *function, size_t charsize);
+__device__ void *malloc(size_t) __attribute__((malloc));
+__device__ void free(void *);
+#ifdef __CUDACC_RTC__
+__device__ int printf(const char *, ...); // clang packs the arguments and calls vprintf
+#endif
+}
+
+#ifdef __CUDACC_RTC__
+KUDZU_D void *memcpy(void *d, const void *s, size_t n) { return __builtin_memcpy(d, s, n); }
+KUDZU_D void *memmove(void *d, const void *s, size_t n) { return __builtin_memmove(d, s, n); }
+KUDZU_D void *memset(void *d, int c, size_t n) { return __builtin_memset(d, c, n); }
+#ifndef assert
+#ifdef NDEBUG
+#define assert(e) ((void)0)
+#else
+#define assert(e) ((e) ? (void)0 : __assertfail(#e, __FILE__, __LINE__, __PRETTY_FUNCTION__, 1))
+#endif
+#endif
+// Placement new, and new and delete on the device's heap.
+__device__ __inline__ void *operator new(size_t, void *p) noexcept { return p; }
+__device__ __inline__ void *operator new[](size_t, void *p) noexcept { return p; }
+__device__ __inline__ void operator delete(void *, void *) noexcept {}
+__device__ __inline__ void operator delete[](void *, void *) noexcept {}
+#endif
+__device__ __inline__ void *operator new(size_t n) { return malloc(n ? n : 1); }
+__device__ __inline__ void *operator new[](size_t n) { return malloc(n ? n : 1); }
+__device__ __inline__ void operator delete(void *p) noexcept { free(p); }
+__device__ __inline__ void operator delete[](void *p) noexcept { free(p); }
+__device__ __inline__ void operator delete(void *p, size_t) noexcept { free(p); }
+__device__ __inline__ void operator delete[](void *p, size_t) noexcept { free(p); }
+
+#endif

@@ -1,0 +1,133 @@
+// Package cudacc compiles the CUDA sources of testdata/cuda with clang and our device headers, and runs them. The sources check
+// themselves: nvcc builds them too, so that what they expect is also what NVIDIA's headers give.
+package cudacc
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/backend/interp"
+	"kudzu/internal/compile/worker"
+	"kudzu/internal/devices"
+	"kudzu/internal/driver"
+	"kudzu/internal/testkit"
+	"kudzu/internal/testkit/compiled"
+)
+
+const root = "../../.."
+
+// TestMain serves as the compiler process when the cpu backend starts this program again.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "compiler" {
+		os.Exit(worker.Main(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// clang is the compiler, KUDZU_CLANG or what scripts/setup.sh finds.
+func clang(t *testing.T) string {
+	t.Helper()
+	if c := os.Getenv("KUDZU_CLANG"); c != "" {
+		return c
+	}
+	out, err := exec.Command(root+"/scripts/setup.sh", "clang").Output()
+	if err != nil {
+		t.Skip("this machine has no clang 19 or newer")
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// compile makes PTX of a source, as NVRTC does it.
+func compile(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "out.ptx")
+	args := []string{
+		"-x", "cuda", "-nocudainc", "-nocudalib", "-nostdinc", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx83",
+		"-std=c++17", "-O3", "-ffp-contract=fast", "-Wall", "-Werror", "-Wno-unused-variable", "-D__CUDACC_RTC__=1", "-I" + root + "/include/device",
+		"-include", "kudzu/prelude.h", "-S", "-o", file,
+	}
+	out, err := exec.Command(clang(t), append(append(args, flags...), source)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// sources are the programs of testdata/cuda by name.
+func sources(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(root + "/testdata/cuda/*.cu")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sources: %v", err)
+	}
+	all := map[string]string{}
+	for _, f := range files {
+		all[strings.TrimSuffix(filepath.Base(f), ".cu")] = f
+	}
+	return all
+}
+
+// TestSources runs every source on every executor.
+func TestSources(t *testing.T) {
+	for name, file := range sources(t) {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(text), "\n")
+			line := strings.TrimPrefix(first, "// ")
+			ptx := compile(t, file)
+			for _, b := range []backend.Backend{interp.New(interp.Config{}), devices.CPU(compiled.Config(t))} {
+				t.Run(b.Name(), func(t *testing.T) { check(t, b, line, ptx) })
+			}
+		})
+	}
+}
+
+// check launches a source's kernel and reads what it noted (testdata/cuda/check.h).
+func check(t *testing.T, b backend.Backend, line, ptx string) {
+	t.Helper()
+	devs, err := b.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "case")
+	if err := os.WriteFile(file, []byte("A CUDA source.\n-- kernel.ptx --\n"+ptx+"-- run --\n"+line+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := testkit.Parse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outs, err := c.Execute(devs[0], func(ptx string) (*backend.Module, error) { return driver.Describe("source", ptx, 90) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outs[0].Fault != "" {
+		t.Fatalf("fault: %s", outs[0].Fault)
+	}
+	got := outs[0].Results[0]
+	failed, checks := got[0], got[1]
+	if failed != 0 || checks == 0 {
+		t.Errorf("%d of %d checks failed\n%s", failed, checks, failures(got))
+	}
+}
+
+func failures(got []uint64) string {
+	var s strings.Builder
+	for i := range min(int(got[0]), 20) {
+		f := got[2+3*i:]
+		fmt.Fprintf(&s, "line %d: got %#x, want %#x\n", f[0], f[1], f[2])
+	}
+	return s.String()
+}
