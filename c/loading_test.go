@@ -158,3 +158,20 @@ func TestAudit(t *testing.T) {
 		t.Errorf("%v %q", err, out)
 	}
 }
+
+// TestDevices: a program that looks for the files of a GPU finds them, no others, and those of the system are the system's.
+func TestDevices(t *testing.T) {
+	libs := dist(t)
+	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
+		t.Skip("this machine has a GPU of NVIDIA's")
+	}
+	cmd := exec.Command(compile(t, "load_devices"), "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia1", "/dev/zero", "/nowhere", "/")
+	const none = "/dev/nvidia0: 0\n/dev/nvidiactl: 0\n/dev/nvidia1: 0\n/dev/zero: 4 devices\n/nowhere: 0\n/: 4\n"
+	for preload, want := range map[string]string{"": none, filepath.Join(libs, "libkudzu-devices.so"): strings.NewReplacer("0: 0", "0: 4 devices", "ctl: 0", "ctl: 4 devices").Replace(none)} {
+		cmd := *cmd
+		cmd.Env = append(cleanEnv(), "LD_PRELOAD="+preload)
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("LD_PRELOAD=%s: %v, %q, want %q", preload, err, out, want)
+		}
+	}
+}

@@ -83,6 +83,15 @@ if newer "$dist/include/kudzu/.made" "$root/include" $(find "$root/include" -typ
 	: >"$dist/include/kudzu/.made"
 fi
 
+# What LD_PRELOAD names: no libc of its own either, so that it fits every program's.
+devices=$root/c/devices
+if newer "$lib/libkudzu-devices.so" "$devices" "$devices"/* "$0"; then
+	# shellcheck disable=SC2086
+	$cc $cflags -shared -Wl,-z,now,-z,relro -fno-stack-protector -nostdlib \
+		-o "$lib/.devices" "$devices/devices.c" -Wl,-soname,libkudzu-devices.so
+	mv "$lib/.devices" "$lib/libkudzu-devices.so"
+fi
+
 # Stacks of goroutines are not made smaller: internal/abi/door.go has them grown for the program's signal handlers. The runtime keeps no
 # file of its own open: not for its poller (the overlay), not for the limits of the cgroup.
 cd "$root"

@@ -18,8 +18,8 @@ const (
 	loadPath    = "path"    // ours are found first where no RPATH or path says otherwise
 )
 
-// auditName is the library LD_AUDIT names.
-const auditName = "libkudzu-audit.so"
+// auditName is the library LD_AUDIT names, devicesName the one that answers for the files of a GPU.
+const auditName, devicesName = "libkudzu-audit.so", "libkudzu-devices.so"
 
 // loadEnv adds to env what makes the loader of a program take our libraries from dir. An empty way chooses the best one that
 // the program's loader knows. notes are for the user: what will not be reached.
@@ -48,6 +48,11 @@ func loadEnv(env []string, way, dir, program string) (out, notes []string, err e
 	case loadPath:
 	default:
 		return nil, nil, errUsage{fmt.Sprintf("no way of loading %q; there are %s, %s, %s", way, loadAudit, loadPreload, loadPath)}
+	}
+	if devices := filepath.Join(dir, devicesName); way != loadPath {
+		if _, err := os.Stat(devices); err == nil {
+			env = frontOf(env, "LD_PRELOAD", devices)
+		}
 	}
 	// In every way: programs that are linked statically, and those that look through the variable themselves, know only this.
 	return frontOf(env, "LD_LIBRARY_PATH", dir), notes, nil

@@ -28,9 +28,11 @@ func TestLoadEnv(t *testing.T) {
 		t.Errorf("without the auditor: %v %v", env, err)
 	}
 	put(t, audit, "")
+	devices := filepath.Join(dir, devicesName)
+	put(t, devices, "")
 	rows := []struct{ way, want string }{
-		{loadAudit, "LD_AUDIT=" + audit + ":/x.so LD_LIBRARY_PATH=" + dir},
-		{loadPreload, "LD_AUDIT=/x.so LD_PRELOAD=" + filepath.Join(dir, "libcudart.so.13") + ":" + filepath.Join(dir, "libcuda.so.1") + " LD_LIBRARY_PATH=" + dir},
+		{loadAudit, "LD_AUDIT=" + audit + ":/x.so LD_PRELOAD=" + devices + " LD_LIBRARY_PATH=" + dir},
+		{loadPreload, "LD_AUDIT=/x.so LD_PRELOAD=" + devices + ":" + filepath.Join(dir, "libcudart.so.13") + ":" + filepath.Join(dir, "libcuda.so.1") + " LD_LIBRARY_PATH=" + dir},
 		{loadPath, "LD_AUDIT=/x.so LD_LIBRARY_PATH=" + dir},
 	}
 	for _, r := range rows {
@@ -144,7 +146,7 @@ func TestWithTools(t *testing.T) {
 	t.Cleanup(func() { _ = os.Remove(link) })
 	env, err = withTools([]string{"PATH=/usr/bin", "TRITON_PTXAS_PATH=/own"})
 	path := filepath.Dir(self) + ":/usr/bin"
-	want := []string{"TRITON_PTXAS_PATH=/own", "TRITON_PTXAS_BLACKWELL_PATH=" + filepath.Join(filepath.Dir(self), "ptxas"), "PATH=" + path}
+	want := []string{"TRITON_PTXAS_PATH=/own", "TRITON_PTXAS_BLACKWELL_PATH=" + filepath.Join(filepath.Dir(self), "ptxas"), "CUDA_ROOT=" + filepath.Dir(filepath.Dir(self)), "PATH=" + path}
 	if err != nil || !slices.Equal(env, want) || os.Getenv("PATH") != path {
 		t.Errorf("with it: %q, %v", env, err)
 	}

@@ -152,8 +152,9 @@ func notRun(program string, err error) error {
 	return code
 }
 
-// assemblerVars name the assembler to clients that do not look for it in PATH: Triton, and torch.compile through it.
-var assemblerVars = []string{"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"}
+// toolVars name our programs to clients that do not look in PATH first: the assembler to Triton, and to torch.compile through
+// it; the folder with bin/ptxas to JAX. The values are relative to the folder of this program.
+var toolVars = [][2]string{{"TRITON_PTXAS_PATH", "ptxas"}, {"TRITON_PTXAS_BLACKWELL_PATH", "ptxas"}, {"CUDA_ROOT", ".."}}
 
 // withTools has programs find our nvidia-smi, assembler and the rest, where they are beside this program; so does the search for
 // the program itself. A variable that is set stays.
@@ -169,9 +170,9 @@ func withTools(env []string) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(dir, smiName)); err != nil {
 		return env, nil
 	}
-	for _, name := range assemblerVars {
-		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
-			env = append(env, name+"="+filepath.Join(dir, "ptxas"))
+	for _, v := range toolVars {
+		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, v[0]+"=") }) {
+			env = append(env, v[0]+"="+filepath.Join(dir, v[1]))
 		}
 	}
 	env = frontOf(env, "PATH", dir)
