@@ -6,37 +6,37 @@
 #include "intrinsics.h"
 
 // The third operand of shfl: the segment's mask in bits 8 to 12, the last lane of a segment in bits 0 to 4.
-#define KUDZU_SHFL(name, mode, last)                                                                                  \
-  KUDZU_D int name(unsigned int mask, int v, int lane, int width = 32) {                                              \
-    return __nvvm_shfl_sync_##mode##_i32(mask, v, lane, (32 - width) << 8 | last);                                    \
+#define KUDZU_SHFL(name, mode, last, L)                                                                               \
+  KUDZU_D int name(unsigned int mask, int v, L lane, int width = 32) {                                                \
+    return __nvvm_shfl_sync_##mode##_i32(mask, v, (int)lane, (32 - width) << 8 | last);                               \
   }                                                                                                                   \
-  KUDZU_D unsigned int name(unsigned int mask, unsigned int v, int lane, int width = 32) {                            \
+  KUDZU_D unsigned int name(unsigned int mask, unsigned int v, L lane, int width = 32) {                              \
     return (unsigned int)name(mask, (int)v, lane, width);                                                             \
   }                                                                                                                   \
-  KUDZU_D float name(unsigned int mask, float v, int lane, int width = 32) {                                          \
+  KUDZU_D float name(unsigned int mask, float v, L lane, int width = 32) {                                            \
     return __int_as_float(name(mask, __float_as_int(v), lane, width));                                                \
   }                                                                                                                   \
-  KUDZU_D long long name(unsigned int mask, long long v, int lane, int width = 32) {                                  \
+  KUDZU_D long long name(unsigned int mask, long long v, L lane, int width = 32) {                                    \
     unsigned int lo = name(mask, (unsigned int)v, lane, width);                                                       \
     unsigned int hi = name(mask, (unsigned int)((unsigned long long)v >> 32), lane, width);                           \
     return (long long)((unsigned long long)hi << 32 | lo);                                                            \
   }                                                                                                                   \
-  KUDZU_D unsigned long long name(unsigned int mask, unsigned long long v, int lane, int width = 32) {                \
+  KUDZU_D unsigned long long name(unsigned int mask, unsigned long long v, L lane, int width = 32) {                  \
     return (unsigned long long)name(mask, (long long)v, lane, width);                                                 \
   }                                                                                                                   \
-  KUDZU_D long name(unsigned int mask, long v, int lane, int width = 32) {                                            \
+  KUDZU_D long name(unsigned int mask, long v, L lane, int width = 32) {                                              \
     return (long)name(mask, (long long)v, lane, width);                                                               \
   }                                                                                                                   \
-  KUDZU_D unsigned long name(unsigned int mask, unsigned long v, int lane, int width = 32) {                          \
+  KUDZU_D unsigned long name(unsigned int mask, unsigned long v, L lane, int width = 32) {                            \
     return (unsigned long)name(mask, (long long)v, lane, width);                                                      \
   }                                                                                                                   \
-  KUDZU_D double name(unsigned int mask, double v, int lane, int width = 32) {                                        \
+  KUDZU_D double name(unsigned int mask, double v, L lane, int width = 32) {                                          \
     return __longlong_as_double(name(mask, __double_as_longlong(v), lane, width));                                    \
   }
-KUDZU_SHFL(__shfl_sync, idx, 0x1f)
-KUDZU_SHFL(__shfl_up_sync, up, 0)
-KUDZU_SHFL(__shfl_down_sync, down, 0x1f)
-KUDZU_SHFL(__shfl_xor_sync, bfly, 0x1f)
+KUDZU_SHFL(__shfl_sync, idx, 0x1f, int)
+KUDZU_SHFL(__shfl_up_sync, up, 0, unsigned int)
+KUDZU_SHFL(__shfl_down_sync, down, 0x1f, unsigned int)
+KUDZU_SHFL(__shfl_xor_sync, bfly, 0x1f, int)
 #undef KUDZU_SHFL
 
 KUDZU_D unsigned int __activemask() {

@@ -7,12 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/interp"
+	modules "kudzu/internal/compile"
 	"kudzu/internal/compile/worker"
+	"kudzu/internal/config"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 	"kudzu/internal/testkit"
@@ -48,7 +51,7 @@ func compile(t *testing.T, source string, flags ...string) string {
 	file := filepath.Join(t.TempDir(), "out.ptx")
 	args := []string{
 		"-x", "cuda", "-nocudainc", "-nocudalib", "-nostdinc", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx83",
-		"-std=c++17", "-O3", "-ffp-contract=fast", "-Wall", "-Werror", "-Wno-unused-variable", "-D__CUDACC_RTC__=1", "-I" + root + "/include/device",
+		"-std=c++17", "-O3", "-ffp-contract=fast", "-Wall", "-Werror", "-Wno-unused-variable", "-D__CUDACC_RTC__=1", "-I" + root + "/include/device", "-I" + root + "/testdata/cuda",
 		"-include", "kudzu/prelude.h", "-S", "-o", file,
 	}
 	out, err := exec.Command(clang(t), append(append(args, flags...), source)...).CombinedOutput()
@@ -78,6 +81,9 @@ func sources(t *testing.T) map[string]string {
 
 // TestSources runs every source on every executor.
 func TestSources(t *testing.T) {
+	if runtime.GOARCH == "amd64" {
+		t.Setenv(config.Tier, modules.Baseline.String()) // optimising the same code later would only cost time
+	}
 	for name, file := range sources(t) {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(file)
