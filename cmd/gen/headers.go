@@ -32,7 +32,24 @@ func writeHeaders(w *world) error {
 		o.f("#include \"cuda_runtime_api.h\"\n")
 		w.files["include/"+name] = o.Bytes()
 	}
+	w.deviceTypes()
 	return nil
+}
+
+// deviceTypes writes the runtime's enums and handles for code that NVRTC compiles, which has no other header.
+func (w *world) deviceTypes() {
+	a := w.apis["cudart"]
+	h := &cHeader{api: a, macro: "CUDART_VERSION"}
+	h.header("//", "internal/spec/cudart.api")
+	h.f("#ifndef KUDZU_RUNTIME_TYPES_H\n#define KUDZU_RUNTIME_TYPES_H\n#pragma clang system_header\n\n")
+	h.enums()
+	for _, t := range a.Typedefs {
+		if t.Kind == spec.Handle {
+			h.f("typedef struct %s *%s;\n", t.Tag, t.Name)
+		}
+	}
+	h.f("typedef cudaError cudaError_t;\ntypedef unsigned long long cudaTextureObject_t;\ntypedef unsigned long long cudaSurfaceObject_t;\n\n#endif\n")
+	w.files["include/device/kudzu/zruntime_types.h"] = h.Bytes()
 }
 
 // header writes one C header. Rows that differ between the major versions stand between

@@ -7,6 +7,7 @@
 #include "vector.h"
 #include "vars.h"
 #include "intrinsics.h"
+#include "simd.h"
 #include "math.h"
 #include "atomic.h"
 #include "warp.h"
@@ -15,6 +16,8 @@
 #include "stdlib.h"
 
 #ifdef __CUDACC_RTC__
+#include "std.h"
+#include "zruntime_types.h"
 // NVRTC is neither; CCCL asks for these before it asks for NVRTC.
 #undef __clang__
 #undef __GNUC__
