@@ -31,8 +31,9 @@ type Options struct {
 	LTO      bool // -gen-lto: the result is not PTX but what a linker that optimises takes
 }
 
-// ltoMagic begins the result of -gen-lto; bitcode follows. It is our own form: nobody else reads it.
-const ltoMagic = "KUDZULTO"
+// ltoMagic begins the result of -gen-lto; bitcode follows. It is our own form, which nobody else reads, behind the four bytes by
+// which programs tell LTO-IR.
+const ltoMagic = "\xedCN\x7fKUDZULTO"
 
 // LTO is bitcode as the result of -gen-lto.
 func LTO(bitcode []byte) []byte { return append([]byte(ltoMagic), bitcode...) }
