@@ -1,0 +1,7 @@
+"""Warp's own tests of devices other than the CPU."""
+
+import warp
+
+from suite import suite
+
+suite("Warp's own tests", warp.__version__, "warp.tests", lambda test: "cuda" in test.rpartition(".")[2])
