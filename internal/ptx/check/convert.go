@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
@@ -80,10 +82,12 @@ func cvtNeeds(c *checker, in *ptx.Inst) bool {
 		return c.need(in, isa.Need{PTX: isa.V(8, 1)}, ".satfinite on cvt")
 	case in.Form.SM == 89 && c.m.Target.SM < 90:
 		return c.need(in, isa.Need{PTX: isa.V(8, 1)}, "cvt with FP8 types on sm_89")
-	case d == isa.BF16 && a == isa.F32 && in.Mod("ftz") == 0 && in.Mod("sat") == 0 && (in.Mod("rnd") == isa.ModRn || in.Mod("rnd") == isa.ModRz):
+	case d == isa.BF16 && a == isa.F32:
 		return c.need(in, isa.Need{PTX: isa.V(7, 0), SM: 80}, ".bf16")
+	case d == isa.F32 && a == isa.BF16: // the manual says 9.0; the assembler, and LLVM, have it from 8.0 on
+		return c.need(in, isa.Need{SM: 80}, ".bf16") && c.need(in, isa.Need{PTX: isa.V(7, 1)}, "cvt with .f32.bf16")
 	case (d == isa.BF16 || a == isa.BF16) && in.Form.SM == 0:
-		return c.need(in, isa.Need{PTX: isa.V(7, 8), SM: 90}, ".bf16")
+		return c.need(in, isa.Need{PTX: isa.V(7, 8), SM: 90}, fmt.Sprintf("cvt with .%v.%v", d, a))
 	}
 	return true
 }

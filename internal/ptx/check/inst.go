@@ -66,6 +66,10 @@ func (c *checker) need(in *ptx.Inst, n isa.Need, what string) bool {
 		c.errorf(in.Pos, "Feature '%s' requires PTX ISA .version %d.%d or later", what, n.PTX.Major(), n.PTX.Minor())
 		return false
 	}
+	if n.Arch == "" && c.m.Target.SM < n.SM {
+		c.errorf(in.Pos, "Feature '%s' requires .target sm_%d or higher", what, n.SM)
+		return false
+	}
 	if !n.Met(c.m.Target.SM, c.m.Target.Suffix) {
 		c.errorf(in.Pos, "Feature '%s' not supported on .target '%s'", what, ptx.Target{SM: c.m.Target.SM, Suffix: c.m.Target.Suffix})
 		return false
