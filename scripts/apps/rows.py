@@ -106,7 +106,7 @@ class Client:
                 row["status"] = "right" if row["error"] <= bound else "wrong"
         except Exception as e:
             text = " ".join(f"{type(e).__name__}: {e}".split())
-            row.update(status="failed", note=text[:300], launches=launches() - before)
+            row.update(status="failed", note=text if len(text) < 300 else f"{text[:150]} … {text[-150:]}", launches=launches() - before)
         if row.get("error") == float("inf"):
             row["error"] = "NaN"
         self.write(**row)
