@@ -234,7 +234,8 @@ func siblingsWrite(f *ir.Func, l *ir.Loop) bool {
 	return false
 }
 
-// sameInBlock reports a value that all threads of a block have: it is made of constants, parameters and the block's index.
+// sameInBlock reports a value that all threads of a block have: it is made of constants, parameters, the block's index and what barriers
+// found out for all who came.
 func sameInBlock(v *ir.Value, depth int) bool {
 	d := v.Def
 	switch {
@@ -242,7 +243,7 @@ func sameInBlock(v *ir.Value, depth int) bool {
 		return true
 	case d == nil || depth > 6:
 		return false
-	case d.Op == ir.Param:
+	case d.Op == ir.Param, d.Op == ir.Bar:
 		return true
 	case d.Op == ir.SReg:
 		return d.Sreg >= ir.CtaidX && d.Sreg <= ir.CtaidZ
