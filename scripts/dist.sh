@@ -115,4 +115,10 @@ if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
 	"$dist/bin/kudzu" links | while read -r name; do # the same program under names that others look for
 		ln -sf kudzu "$dist/bin/$name"
 	done
+	# Where a folder of CUDA has it. The oldest libLLVM writes it, so that all read it.
+	bc=$dist/nvvm/libdevice/libdevice.10.bc
+	if newer "$bc" "$root/internal/libdevice/zkernels.lz4" "$0"; then
+		oldest=$("$root/scripts/setup.sh" found | tr ' ' '\n' | sort -n | head -n 1)
+		KUDZU_LLVM=$("$root/scripts/setup.sh" library "$oldest" || true) "$dist/bin/kudzu" libdevice "$bc"
+	fi
 fi

@@ -54,6 +54,7 @@ func verbs() []verb {
 		{name: "version", args: "", about: "print the version", run: runVersion},
 		{name: "help", args: "[verb]", about: "this text, or one verb's", run: runHelp},
 		{name: "links", about: "the names under which this program is other programs", run: runLinks, inner: true},
+		{name: "libdevice", args: "file.bc", about: "write the library of device functions as bitcode", run: runLibdevice, inner: true},
 		{name: "compiler", about: "the compiler process (started by libkudzu.so)", run: runCompiler, inner: true},
 	}
 }

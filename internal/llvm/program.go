@@ -17,6 +17,13 @@ type Program struct {
 	// Check refuses a module by what it says of itself.
 	Check func(u *Unit, h *Header) error
 
+	// Supply gives a library with functions that are called and that no module has, "" if it knows none of them.
+	Supply func(names []string) string
+
+	// Reflect are answers of __nvvm_reflect, by what is asked. LLVM itself knows __CUDA_FTZ and __CUDA_ARCH, and
+	// answers 0 to everything else.
+	Reflect map[string]int
+
 	Rename   map[string]string // functions that modules declare, and what they are called when they are linked
 	FlushF32 bool              // subnormal single precision numbers are zeros
 	Contract bool              // products may be fused with sums
@@ -37,6 +44,9 @@ type UnitError struct {
 }
 
 func (e *UnitError) Error() string { return e.Unit + ": " + e.Err.Error() }
+
+// Bitcode is the bitcode of a module's text.
+func (l *Lib) Bitcode(text string) ([]byte, error) { return l.bitcode(text) }
 
 // Link gives the assembler text of a program, or its bitcode.
 func (l *Lib) Link(p *Program) ([]byte, error) { return l.link(p) }

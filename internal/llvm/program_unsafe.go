@@ -1,6 +1,7 @@
 package llvm
 
 import (
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -59,6 +60,12 @@ type linker struct {
 	AddAttributeAtIndex            func(f uintptr, index uint32, attr uintptr)
 	AddCallSiteAttribute           func(call uintptr, index uint32, attr uintptr)
 	ConstIntGetZExtValue           func(v uintptr) uint64
+	IsAConstantExpr                func(v uintptr) uintptr
+	IsAGlobalVariable              func(v uintptr) uintptr
+	IsAConstantDataSequential      func(v uintptr) uintptr
+	IsConstantString               func(v uintptr) int32
+	GetInitializer                 func(v uintptr) uintptr
+	GetAsString                    func(v uintptr, n *uintptr) *byte
 }
 
 // Values of LLVM's C enumerations.
@@ -143,6 +150,9 @@ func (l *Lib) link(p *Program) ([]byte, error) {
 	if p.Verify {
 		return nil, nil
 	}
+	if err := x.supply(layout); err != nil {
+		return nil, err
+	}
 	x.enclose()
 	if p.Bitcode {
 		buf := f.WriteBitcodeToMemoryBuffer(x.mod)
@@ -184,6 +194,44 @@ func (x *linking) add(u *Unit, layout uintptr) error {
 		return &UnitError{u.Name, &Error{Stage: "link", Messages: x.diag.errors}}
 	}
 	return nil
+}
+
+// supply links what is called and not there from a library.
+func (x *linking) supply(layout uintptr) error {
+	if x.p.Supply == nil {
+		return nil
+	}
+	var missing []string
+	for v := x.f.GetFirstFunction(x.mod); v != 0; v = x.f.GetNextFunction(v) {
+		if x.f.IsDeclaration(v) != 0 {
+			missing = append(missing, x.name(v))
+		}
+	}
+	text := x.p.Supply(missing)
+	if text == "" {
+		return nil
+	}
+	return x.add(&Unit{Name: "libdevice", IR: text, Lazy: true}, layout)
+}
+
+// bitcode reads a text and writes it.
+func (l *Lib) bitcode(text string) ([]byte, error) {
+	f, err := l.linker()
+	if err != nil {
+		return nil, err
+	}
+	ctx := l.fn.ContextCreate()
+	defer l.fn.ContextDispose(ctx)
+	diag, stop := l.watch(ctx)
+	defer stop()
+	mod, err := l.parse(ctx, text, diag)
+	if err != nil {
+		return nil, err
+	}
+	defer l.fn.DisposeModule(mod)
+	buf := f.WriteBitcodeToMemoryBuffer(mod)
+	defer l.fn.DisposeMemoryBuffer(buf)
+	return l.bytesOf(buf), nil
 }
 
 func inUnit(u *Unit, err error) error {
@@ -293,6 +341,29 @@ func (x *linking) together(call, called uintptr) {
 	}
 }
 
+// reflect answers a call of __nvvm_reflect, where the program's options say what.
+func (x *linking) reflect(call uintptr) {
+	v := x.f.GetOperand(call, 0)
+	for x.f.IsAConstantExpr(v) != 0 { // the string's address in another space, or that of its first byte
+		v = x.f.GetOperand(v, 0)
+	}
+	if x.f.IsAGlobalVariable(v) == 0 {
+		return
+	}
+	text := x.f.GetInitializer(v)
+	if text == 0 || x.f.IsAConstantDataSequential(text) == 0 || x.f.IsConstantString(text) == 0 {
+		return
+	}
+	var n uintptr
+	p := x.f.GetAsString(text, &n)
+	answer, ok := x.p.Reflect[strings.TrimRight(string(unsafe.Slice(p, n)), "\x00")]
+	if !ok {
+		return
+	}
+	x.f.ReplaceAllUsesWith(call, x.f.ConstInt(x.f.TypeOf(call), uint64(answer), 0))
+	x.f.InstructionEraseFromParent(call)
+}
+
 // rewrite marks products and sums that may be fused, and replaces divisions and roots.
 func (x *linking) rewrite(b, i uintptr) {
 	what := ""
@@ -310,6 +381,9 @@ func (x *linking) rewrite(b, i uintptr) {
 		switch x.name(called) {
 		case "llvm.sqrt.f32", "llvm.nvvm.sqrt.f":
 			what = "sqrt"
+		case "__nvvm_reflect":
+			x.reflect(i)
+			return
 		}
 	}
 	text := x.p.Replace[what]

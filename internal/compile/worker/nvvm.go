@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kudzu/internal/compile"
+	"kudzu/internal/libdevice"
 	"kudzu/internal/llvm"
 	"kudzu/internal/nvvmir"
 )
@@ -68,8 +69,18 @@ func program(req *compile.Request) (*llvm.Program, error) {
 		p.Units = append(p.Units, llvm.Unit{Name: u.Name, IR: text, Lazy: u.Lazy})
 	}
 	p.Rename = nvvmir.Renamed
+	p.Supply = libdevice.For
+	p.Reflect = map[string]int{"__CUDA_PREC_DIV": precise(o.FastDiv), "__CUDA_PREC_SQRT": precise(o.FastSqrt)}
 	p.Units = append(p.Units, llvm.Unit{Name: "library", IR: nvvmir.Library, Lazy: true})
 	return p, nil
+}
+
+// precise is what libraries are told of divisions or roots.
+func precise(fast bool) int {
+	if fast {
+		return 0
+	}
+	return 1
 }
 
 // bitcode reports a module that is no text: bitcode, or bitcode in its wrapper.

@@ -237,6 +237,59 @@ define void @k(i32* %p, i64 %w) {
 	}
 }
 
+// Functions of libdevice that a program calls and does not bring are ours. What they ask of options is answered.
+func TestNVVMLibdevice(t *testing.T) {
+	const text = nvvmHead + `
+declare double @__nv_sin(double)
+declare float @__nv_fadd_rn(float, float)
+declare float @__nv_sqrtf(float)
+declare float @__nv_own(float)
+declare i32 @__nvvm_reflect(i8*)
+@div = private addrspace(1) constant [16 x i8] c"__CUDA_PREC_DIV\00"
+define float @__nv_floorf(float %x) noinline {
+  %y = fadd float %x, 77.0
+  ret float %y
+}
+define void @k(double* %p, float* %q) {
+  %v = load double, double* %p
+  %s = call double @__nv_sin(double %v)
+  store double %s, double* %p
+  %a = load float, float* %q
+  %m = fmul float %a, %a
+  %b = call float @__nv_fadd_rn(float %m, float %a)
+  %c = call float @__nv_sqrtf(float %b)
+  %d = call float @__nv_floorf(float %c)
+  %o = call float @__nv_own(float %d)
+  %r = call i32 @__nvvm_reflect(i8* addrspacecast (i8 addrspace(1)* getelementptr inbounds ([16 x i8], [16 x i8] addrspace(1)* @div, i32 0, i32 0) to i8*))
+  %f = sitofp i32 %r to float
+  %g = fadd float %o, %f
+  store float %g, float* %q
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{void (double*, float*)* @k, !"kernel", i32 1}
+` + nvvmVersion
+	for _, c := range []struct{ options, has, not string }{
+		{"-arch=compute_80", "far_angle|fma.rn.f64|add.rn.f32|sqrt.rn.f32|0f429A0000|.extern .func  (.param .b32 func_retval0) __nv_own|0f3F800000", "__nv_sin|__nv_sqrtf|ftz|__nv_cos|reflect"},
+		{"-arch=compute_90 -ftz=1 -prec-sqrt=0 -prec-div=0", "add.rn.ftz.f32|sqrt.approx.ftz.f32", "0f3F800000|reflect"},
+	} {
+		got, err := compileNVVM(t, strings.Fields(c.options), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range strings.SplitSeq(c.has, "|") {
+			if !strings.Contains(got, s) {
+				t.Errorf("%s: no %s in\n%s", c.options, s, got)
+			}
+		}
+		for s := range strings.SplitSeq(c.not, "|") {
+			if strings.Contains(got, s) {
+				t.Errorf("%s: %s in\n%s", c.options, s, got)
+			}
+		}
+	}
+}
+
 // Mistakes are told as libNVVM 13.4 tells them.
 func TestNVVMErrors(t *testing.T) {
 	kernel := nvvmHead + "define void @k(float* %p, float %v) {\n  %s = fadd float %v, %v\n  ret void\n}\n" + nvvmVersion
