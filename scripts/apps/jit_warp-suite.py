@@ -4,4 +4,5 @@ import warp
 
 from suite import suite
 
-suite("Warp's own tests", warp.__version__, "warp.tests", lambda test: "cuda" in test.rpartition(".")[2])
+if __name__ == "__main__":  # tests that start processes import this file again
+    suite("Warp's own tests", warp.__version__, "warp.tests", lambda test: "cuda" in test.rpartition(".")[2])
