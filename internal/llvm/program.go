@@ -4,6 +4,7 @@ package llvm
 type Unit struct {
 	Name string
 	IR   string
+	Ours bool // made here, for a linker
 	Lazy bool // a library: only what the others need of it is linked, and nobody sees its names
 }
 

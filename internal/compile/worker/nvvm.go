@@ -54,7 +54,8 @@ func program(req *compile.Request) (*llvm.Program, error) {
 		}
 		text := rest[:u.Bytes]
 		rest = rest[u.Bytes:]
-		if code, ok := nvvmir.FromLTO(text); ok {
+		code, ours := nvvmir.FromLTO(text)
+		if ours {
 			text = code
 		}
 		switch {
@@ -66,7 +67,7 @@ func program(req *compile.Request) (*llvm.Program, error) {
 				return nil, &compile.IRError{Log: u.Name + ": error: a NUL byte in the text"}
 			}
 		}
-		p.Units = append(p.Units, llvm.Unit{Name: u.Name, IR: text, Lazy: u.Lazy})
+		p.Units = append(p.Units, llvm.Unit{Name: u.Name, IR: text, Lazy: u.Lazy, Ours: ours})
 	}
 	p.Rename = nvvmir.Renamed
 	p.Supply = libdevice.For
@@ -103,13 +104,14 @@ func nvptx(o *nvvmir.Options) llvm.Options {
 	return llvm.Options{Triple: "nvptx64-nvidia-cuda", CPU: cpu, Features: "+ptx85", Passes: passes, OptLevel: o.Level}
 }
 
-// checkHeader refuses modules of another version and for other machines. One that names no version is of the first.
+// checkHeader refuses modules of another version and for other machines. One that names no version is of the first, unless it was
+// made here: clang's modules name none.
 func checkHeader(u *llvm.Unit, h *llvm.Header) error {
 	v := append(h.Version, 1, 0)
 	if len(h.Version) >= 2 {
 		v = h.Version
 	}
-	if v[0] != nvvmir.IRMajor && !u.Lazy {
+	if v[0] != nvvmir.IRMajor && !u.Lazy && !u.Ours {
 		return &compile.IRError{Version: true, Log: fmt.Sprintf("%s: error: IR version %d.%d incompatible with current version %d.%d\n\n"+
 			"Consider inserting/updating nvvmir.version module metadata. For example:\n!nvvmir.version = !{!0}\n!0 = !{i32 %[4]d, i32 %[5]d, i32 %d, i32 %d}",
 			u.Name, v[0], v[1], nvvmir.IRMajor, nvvmir.IRMinor, nvvmir.DebugMajor, nvvmir.DebugMinor)}

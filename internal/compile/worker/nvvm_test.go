@@ -179,6 +179,17 @@ end:
 	}
 }
 
+// What a compiler here made for linking need not name a version of NVVM IR: clang names none.
+func TestNVVMOfClang(t *testing.T) {
+	ir := nvvmHead + "define i32 @f(i32 %x) {\n  ret i32 %x\n}\n"
+	if _, err := compileNVVM(t, nil, ir); err == nil {
+		t.Error("a program's own module without a version was taken")
+	}
+	if text, err := compileNVVM(t, nil, string(nvvmir.LTO([]byte(ir)))); err != nil || !strings.Contains(text, ".func") {
+		t.Errorf("%v in\n%s", err, text)
+	}
+}
+
 // What -gen-lto gives is a module of another program, without what nobody needs, and options are those of that program.
 func TestNVVMForLinking(t *testing.T) {
 	ir, err := compileNVVM(t, []string{"-gen-lto", "-ftz=1"}, nvvmKernel, nvvmLibrary)
