@@ -13,6 +13,9 @@
 #include "warp.h"
 #include "sync.h"
 #include "memory.h"
+#include "cluster.h"
+#include "texture.h"
+#include "surface.h"
 #include "stdlib.h"
 
 #ifdef __CUDACC_RTC__
