@@ -1515,36 +1515,55 @@ typedef cudaError_t (*cudaGraphRecaptureCallback_t)(void *, cudaGraphNode_t, con
 typedef void (*cudaLogsCallback_t)(void *, cudaLogLevel, char *, size_t);
 typedef struct CUeglStreamConnection_st *cudaEglStreamConnection;
 
+#ifndef KUDZU_VECTOR_H
 struct char1 {
 	signed char x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct uchar1 {
 	unsigned char x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(2) char2 {
 	signed char x;
 	signed char y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(2) uchar2 {
 	unsigned char x;
 	unsigned char y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct char3 {
 	signed char x;
 	signed char y;
 	signed char z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct uchar3 {
 	unsigned char x;
 	unsigned char y;
 	unsigned char z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(4) char4 {
 	signed char x;
 	signed char y;
@@ -1552,6 +1571,9 @@ struct KUDZU_ALIGN(4) char4 {
 	signed char w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(4) uchar4 {
 	unsigned char x;
 	unsigned char y;
@@ -1559,36 +1581,57 @@ struct KUDZU_ALIGN(4) uchar4 {
 	unsigned char w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct short1 {
 	short x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct ushort1 {
 	unsigned short x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(4) short2 {
 	short x;
 	short y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(4) ushort2 {
 	unsigned short x;
 	unsigned short y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct short3 {
 	short x;
 	short y;
 	short z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct ushort3 {
 	unsigned short x;
 	unsigned short y;
 	unsigned short z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(8) short4 {
 	short x;
 	short y;
@@ -1596,6 +1639,9 @@ struct KUDZU_ALIGN(8) short4 {
 	short w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(8) ushort4 {
 	unsigned short x;
 	unsigned short y;
@@ -1603,36 +1649,57 @@ struct KUDZU_ALIGN(8) ushort4 {
 	unsigned short w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct int1 {
 	int x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct uint1 {
 	unsigned int x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(8) int2 {
 	int x;
 	int y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(8) uint2 {
 	unsigned int x;
 	unsigned int y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct int3 {
 	int x;
 	int y;
 	int z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct uint3 {
 	unsigned int x;
 	unsigned int y;
 	unsigned int z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) int4 {
 	int x;
 	int y;
@@ -1640,6 +1707,9 @@ struct KUDZU_ALIGN(16) int4 {
 	int w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) uint4 {
 	unsigned int x;
 	unsigned int y;
@@ -1647,36 +1717,57 @@ struct KUDZU_ALIGN(16) uint4 {
 	unsigned int w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct long1 {
 	long x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct ulong1 {
 	unsigned long x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) long2 {
 	long x;
 	long y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) ulong2 {
 	unsigned long x;
 	unsigned long y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct long3 {
 	long x;
 	long y;
 	long z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct ulong3 {
 	unsigned long x;
 	unsigned long y;
 	unsigned long z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) long4 {
 	long x;
 	long y;
@@ -1684,6 +1775,9 @@ struct KUDZU_ALIGN(16) long4 {
 	long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) ulong4 {
 	unsigned long x;
 	unsigned long y;
@@ -1691,6 +1785,9 @@ struct KUDZU_ALIGN(16) ulong4 {
 	unsigned long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) long4_16a {
 	long x;
 	long y;
@@ -1698,6 +1795,9 @@ struct KUDZU_ALIGN(16) long4_16a {
 	long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) ulong4_16a {
 	unsigned long x;
 	unsigned long y;
@@ -1705,6 +1805,9 @@ struct KUDZU_ALIGN(16) ulong4_16a {
 	unsigned long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(32) long4_32a {
 	long x;
 	long y;
@@ -1712,6 +1815,9 @@ struct KUDZU_ALIGN(32) long4_32a {
 	long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(32) ulong4_32a {
 	unsigned long x;
 	unsigned long y;
@@ -1719,21 +1825,33 @@ struct KUDZU_ALIGN(32) ulong4_32a {
 	unsigned long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct float1 {
 	float x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(8) float2 {
 	float x;
 	float y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct float3 {
 	float x;
 	float y;
 	float z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) float4 {
 	float x;
 	float y;
@@ -1741,36 +1859,57 @@ struct KUDZU_ALIGN(16) float4 {
 	float w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct longlong1 {
 	long long x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct ulonglong1 {
 	unsigned long long x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) longlong2 {
 	long long x;
 	long long y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) ulonglong2 {
 	unsigned long long x;
 	unsigned long long y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct longlong3 {
 	long long x;
 	long long y;
 	long long z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct ulonglong3 {
 	unsigned long long x;
 	unsigned long long y;
 	unsigned long long z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) longlong4 {
 	long long x;
 	long long y;
@@ -1778,6 +1917,9 @@ struct KUDZU_ALIGN(16) longlong4 {
 	long long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) longlong4_16a {
 	long long x;
 	long long y;
@@ -1785,6 +1927,9 @@ struct KUDZU_ALIGN(16) longlong4_16a {
 	long long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(32) longlong4_32a {
 	long long x;
 	long long y;
@@ -1792,6 +1937,9 @@ struct KUDZU_ALIGN(32) longlong4_32a {
 	long long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) ulonglong4 {
 	unsigned long long x;
 	unsigned long long y;
@@ -1799,6 +1947,9 @@ struct KUDZU_ALIGN(16) ulonglong4 {
 	unsigned long long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) ulonglong4_16a {
 	unsigned long long x;
 	unsigned long long y;
@@ -1806,6 +1957,9 @@ struct KUDZU_ALIGN(16) ulonglong4_16a {
 	unsigned long long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(32) ulonglong4_32a {
 	unsigned long long x;
 	unsigned long long y;
@@ -1813,21 +1967,33 @@ struct KUDZU_ALIGN(32) ulonglong4_32a {
 	unsigned long long w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct double1 {
 	double x;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) double2 {
 	double x;
 	double y;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct double3 {
 	double x;
 	double y;
 	double z;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) double4 {
 	double x;
 	double y;
@@ -1835,6 +2001,9 @@ struct KUDZU_ALIGN(16) double4 {
 	double w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(16) double4_16a {
 	double x;
 	double y;
@@ -1842,6 +2011,9 @@ struct KUDZU_ALIGN(16) double4_16a {
 	double w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct KUDZU_ALIGN(32) double4_32a {
 	double x;
 	double y;
@@ -1849,11 +2021,16 @@ struct KUDZU_ALIGN(32) double4_32a {
 	double w;
 };
 
+#endif
+
+#ifndef KUDZU_VECTOR_H
 struct dim3 {
 	unsigned int x;
 	unsigned int y;
 	unsigned int z;
 };
+
+#endif
 
 struct cudaChannelFormatDesc {
 	int x;

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"kudzu/internal/spec"
@@ -73,6 +74,9 @@ func (w *world) header(api, file, versionMacro, includes string) error {
 	w.files["include/"+file] = h.Bytes()
 	return nil
 }
+
+// vectorType matches what C++ takes from include/device/kudzu/vector.h, where they have constructors and functions.
+var vectorType = regexp.MustCompile(`^(u?(char|short|int|long|longlong)|float|double)[1-4](_(16|32)a)?$|^dim3$`)
 
 type cHeader struct {
 	out
@@ -222,6 +226,9 @@ func (h *cHeader) types() {
 		text := o.String()
 		if s.Tag == "CUuuid_st" || s.Name == "CUuuid_st" { // both interfaces have it
 			text = "#ifndef CU_UUID_HAS_BEEN_DEFINED\n#define CU_UUID_HAS_BEEN_DEFINED\n" + text + "#endif\n\n"
+		}
+		if vectorType.MatchString(s.Name) {
+			text = "#ifndef KUDZU_VECTOR_H\n" + text + "#endif\n\n"
 		}
 		h.guarded(s.Span, text)
 	}

@@ -1,8 +1,23 @@
 // The language, and outside of NVRTC the runtime API.
 #ifndef KUDZU_DEVICE_CUDA_RUNTIME_H
 #define KUDZU_DEVICE_CUDA_RUNTIME_H
+#ifdef __clang__
 #pragma clang system_header
+#endif
 
+#ifdef __cplusplus
+#if defined(__CUDA__) || defined(__CUDACC_RTC__)
 #include "kudzu/prelude.h"
+#else
+#include "kudzu/vector.h"
+#endif
+#endif
+
+#ifndef __CUDACC_RTC__
+#include "cuda_runtime_api.h"
+#ifdef __cplusplus
+#include "kudzu/runtime.h"
+#endif
+#endif
 
 #endif

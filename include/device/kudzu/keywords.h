@@ -4,6 +4,7 @@
 #define KUDZU_KEYWORDS_H
 #pragma clang system_header
 
+#ifdef __CUDA__
 #ifndef __CUDACC__
 #define __CUDACC__ 1
 #endif
@@ -50,9 +51,26 @@
 #define __annotate__(a) __attribute__((a))
 #define __no_return__ __attribute__((noreturn))
 #define __device_launch_parameters__
+#else
+// A C++ compiler that knows one side only.
+#define __global__
+#define __device__
+#define __host__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#endif
+
+#ifndef CUDARTAPI
 #define CUDARTAPI
+#endif
 #define CUDARTAPI_CDECL
+#ifndef CUDART_CB
 #define CUDART_CB
+#endif
 #define CUDART_DEVICE __device__
 
 // __forceinline__ also marks functions of -fgpu-rdc, which must not clash between files.

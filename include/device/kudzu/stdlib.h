@@ -11,9 +11,7 @@ __device__ __attribute__((noreturn)) void __assertfail(const char *condition, co
                                                        const char *function, size_t charsize);
 __device__ void *malloc(size_t) __attribute__((malloc));
 __device__ void free(void *);
-#ifdef __CUDACC_RTC__
 __device__ int printf(const char *, ...); // clang packs the arguments and calls vprintf
-#endif
 }
 
 #ifdef __CUDACC_RTC__

@@ -8,7 +8,7 @@
 #ifdef __CUDACC_RTC__
 #include "zruntime_types.h"
 #else
-#include "../cuda_runtime_api.h"
+#include "cuda_runtime_api.h"
 #endif
 
 namespace __kudzu {

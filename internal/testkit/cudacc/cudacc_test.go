@@ -137,3 +137,91 @@ func failures(got []uint64) string {
 	}
 	return s.String()
 }
+
+// dist lays the headers out as scripts/dist.sh does.
+func dist(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	own, err := filepath.Glob(root + "/include/*.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range own {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(root, "include/device", filepath.Base(f))); err == nil {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f)), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(dir, os.DirFS(root+"/include/device")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestHost: the headers serve C++ and C of the host.
+func TestHost(t *testing.T) {
+	inc := dist(t)
+	for _, cxx := range []string{"c++", clang(t)} {
+		prog := filepath.Join(t.TempDir(), "host")
+		out, err := exec.Command(cxx, "-std=c++17", "-O1", "-I"+inc, root+"/testdata/cuda/host.cpp", "-o", prog, "-lstdc++", "-lm").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", cxx, err, out)
+		}
+		if out, err := exec.Command(prog).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", cxx, err, out)
+		}
+	}
+	c := filepath.Join(t.TempDir(), "c.c")
+	text := "#include <cuda_runtime.h>\n#include <vector_types.h>\nfloat4 f; dim3 d; cudaError_t e;\n"
+	if err := os.WriteFile(c, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-fsyntax-only", "-I"+inc, c).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestBothSides: one source for host and device, with the headers of C.
+func TestBothSides(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "both.cu")
+	text := `#include <cooperative_groups.h>
+#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+#include <math.h>
+#include <mma.h>
+#include <stdio.h>
+#include <stdlib.h>
+__device__ int symbol;
+__global__ void k(float *p, __half *h) {
+	p[threadIdx.x] = sinf(p[0]) + fmaxf(p[1], 2.f) + sqrt(p[2]) + abs(p[3]);
+	h[0] = __float2half(p[0]);
+	printf("%d\n", threadIdx.x);
+}
+int main() {
+	float *p;
+	int v = 3;
+	cudaMalloc(&p, 16);
+	cudaMemcpyToSymbol(symbol, &v, sizeof v);
+	void *args[] = {&p, &p};
+	cudaLaunchKernel(k, dim3(1), dim3(32), args);
+	printf("%f\n", __half2float(__float2half(1.5f)) + sinf(2.f));
+}
+`
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inc := dist(t)
+	for _, side := range []string{"--cuda-device-only", "--cuda-host-only"} {
+		out, err := exec.Command(clang(t), "-x", "cuda", "-nocudainc", "-nocudalib", side, "--cuda-gpu-arch=sm_80", "--cuda-feature=+ptx80", "-std=c++17",
+			"-I"+inc, "-include", "cuda_runtime.h", "-O1", "-S", "-o", os.DevNull, source).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", side, err, out)
+		}
+	}
+}
