@@ -22,7 +22,7 @@ type rule struct {
 var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin", may: "cubin zstd"}, {room: "cubin"}, {room: "zstd"}, {room: "bcn"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
-	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "nvvmir"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
+	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "nvvmir"}, {room: "cudacc"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
 	{room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "libdevice", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
 	{room: "lockrank", why: "the order of locks: every room may import it"},
 	{room: "spec"}, {room: "spec/*", may: "spec/*", why: "generated: an interface names the types of another"},
@@ -39,8 +39,8 @@ var rules = []rule{
 	{room: "emit/simt", may: "analysis emit emit/float ir ll image devrt", why: "functions' numbers are image's, the memory of the device runtime is devrt's"},
 	{room: "baseline/x86"},
 	{room: "baseline", may: "baseline/x86 image"},
-	{room: "compile", may: "image cache llvm/release logx nvvmir"},
-	{room: "compile/worker", may: "quota baseline libdevice nvvmir ptx ptx/check lower analysis pass ir emit/* llvm image compile codeobject devrt"},
+	{room: "compile", may: "image cache cudacc llvm/release logx nvvmir"},
+	{room: "compile/worker", may: "quota baseline cache cudacc libdevice nvvmir ptx ptx/check lower analysis pass ir emit/* llvm image compile codeobject devrt"},
 	// leaves
 	{room: "engine", may: "quota", cgo: true},
 	{room: "dl", may: "spec", cgo: true},
@@ -61,6 +61,7 @@ var rules = []rule{
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
 	{room: "shim/nvvm", may: "compile driver handle hostmem nvvmir spec/nvvmapi"},
+	{room: "shim/nvrtc", may: "assemble compile cubin cudacc driver handle hostmem ptx spec/nvrtcapi", why: "machine code is the assembler's file"},
 	{room: "shim/nvjitlink", may: "assemble compile cubin driver fatbin handle hostmem nvvmir ptx ptx/check ptx/isa spec/jl", why: "it is the assembler as a library"},
 	{room: "shim/*", may: "packed shim backend driver cudart handle hostmem roster softfloat spec/* logx", why: "a library that has no row of its own"},
 	{room: "libraries", may: "compile shim/* shim/cublas/* shim/cublaslt/* logx", why: "the one list of what libraries need before their first call"},

@@ -17,5 +17,7 @@ static const struct {
 	{"libnvJitLink.so", "12", "libnvJitLink.so.12"},
 	{"libnvJitLink.so", "13", "libnvJitLink.so.13"},
 	{"libnvidia-ml.so", "", "libnvidia-ml.so.1"},
+	{"libnvrtc.so", "12", "libnvrtc.so.12"},
+	{"libnvrtc.so", "13", "libnvrtc.so.13"},
 	{"libnvvm.so", "", "libnvvm.so.4"},
 };

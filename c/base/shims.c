@@ -57,6 +57,8 @@ size_t kzb13_cublasLtGetCudartVersion(void) { return VERSION_13 / 10; }
 
 const char *kzb_nvmlErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvml), "Unknown Error"); }
 
+const char *kzb_nvrtcGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvrtc), "NVRTC_ERROR unknown"); }
+
 const char *kzb_nvvmGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvvm), "NVVM_ERROR not found"); }
 
 // The versions of CUPTI's interface are those of its headers in 12.9 and 13.0.

@@ -207,6 +207,37 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API nvrtc
+#define KZ_ROWS "zrows_nvrtc.h"
+#include "names.inc"
+
+#define KZ_KEY nvrtc12
+#define KZ_MAJOR 12
+#define KZ_IN KZ_V12
+#define KZ_CHILD_CODE 11
+#define KZ_EXIT_CODE 11
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#define KZ_KEY nvrtc13
+#define KZ_MAJOR 13
+#define KZ_IN KZ_V13
+#define KZ_CHILD_CODE 11
+#define KZ_EXIT_CODE 11
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvvm
 #define KZ_ROWS "zrows_nvvm.h"
 #include "names.inc"
@@ -240,5 +271,7 @@ struct kz_library kz_libraries[KZ_LIBRARIES] = {
 	[KZ_LIB_nvJitLink12] = {"libnvJitLink.so.12", kz_table_nvJitLink12, kz_kind_nvJitLink12, kz_offset_nvjitlink, (const char *)&kz_text_nvjitlink, kz_count_nvJitLink12, KZ_SLOTS_nvjitlink, KZ_API_nvjitlink, 6, 0, kz_child_nvJitLink12, kz_exit_nvJitLink12, kz_lazy_nvJitLink12, kz_none_nvJitLink12, 0},
 	[KZ_LIB_nvJitLink13] = {"libnvJitLink.so.13", kz_table_nvJitLink13, kz_kind_nvJitLink13, kz_offset_nvjitlink, (const char *)&kz_text_nvjitlink, kz_count_nvJitLink13, KZ_SLOTS_nvjitlink, KZ_API_nvjitlink, 6, 0, kz_child_nvJitLink13, kz_exit_nvJitLink13, kz_lazy_nvJitLink13, kz_none_nvJitLink13, 0},
 	[KZ_LIB_nvml] = {"libnvidia-ml.so.1", kz_table_nvml, kz_kind_nvml, kz_offset_nvml, (const char *)&kz_text_nvml, kz_count_nvml, KZ_SLOTS_nvml, KZ_API_nvml, 3, 0, kz_child_nvml, kz_exit_nvml, kz_lazy_nvml, kz_none_nvml, 0},
+	[KZ_LIB_nvrtc12] = {"libnvrtc.so.12", kz_table_nvrtc12, kz_kind_nvrtc12, kz_offset_nvrtc, (const char *)&kz_text_nvrtc, kz_count_nvrtc12, KZ_SLOTS_nvrtc, KZ_API_nvrtc, 11, 0, kz_child_nvrtc12, kz_exit_nvrtc12, kz_lazy_nvrtc12, kz_none_nvrtc12, 0},
+	[KZ_LIB_nvrtc13] = {"libnvrtc.so.13", kz_table_nvrtc13, kz_kind_nvrtc13, kz_offset_nvrtc, (const char *)&kz_text_nvrtc, kz_count_nvrtc13, KZ_SLOTS_nvrtc, KZ_API_nvrtc, 11, 0, kz_child_nvrtc13, kz_exit_nvrtc13, kz_lazy_nvrtc13, kz_none_nvrtc13, 0},
 	[KZ_LIB_nvvm] = {"libnvvm.so.4", kz_table_nvvm, kz_kind_nvvm, kz_offset_nvvm, (const char *)&kz_text_nvvm, kz_count_nvvm, KZ_SLOTS_nvvm, KZ_API_nvvm, 9, 0, kz_child_nvvm, kz_exit_nvvm, kz_lazy_nvvm, kz_none_nvvm, 0},
 };

@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 14
+#define KZ_LIBRARIES 16
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -17,11 +17,13 @@
 #define KZ_LIB_nvJitLink12 10
 #define KZ_LIB_nvJitLink13 11
 #define KZ_LIB_nvml 12
-#define KZ_LIB_nvvm 13
+#define KZ_LIB_nvrtc12 13
+#define KZ_LIB_nvrtc13 14
+#define KZ_LIB_nvvm 15
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cupti12, 8; library cupti13, 9; library nvJitLink12, 10; library nvJitLink13, 11; library nvml, 12; library nvvm, 13
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cupti12, 8; library cupti13, 9; library nvJitLink12, 10; library nvJitLink13, 11; library nvml, 12; library nvrtc12, 13; library nvrtc13, 14; library nvvm, 15
 
-#define KZ_APIS 8
+#define KZ_APIS 9
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
@@ -29,7 +31,8 @@
 #define KZ_API_cupti 4
 #define KZ_API_nvjitlink 5
 #define KZ_API_nvml 6
-#define KZ_API_nvvm 7
+#define KZ_API_nvrtc 7
+#define KZ_API_nvvm 8
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
@@ -38,7 +41,8 @@
 #define KZ_ERRORS_cupti 3
 #define KZ_ERRORS_nvjitlink 4
 #define KZ_ERRORS_nvml 5
-#define KZ_ERRORS_nvvm 6
+#define KZ_ERRORS_nvrtc 6
+#define KZ_ERRORS_nvvm 7
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
@@ -93,6 +97,12 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API nvrtc
+#define KZ_ROWS "zrows_nvrtc.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvvm
 #define KZ_ROWS "zrows_nvvm.h"
 #include "slots.inc"
@@ -108,6 +118,7 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cupti + 1) * kz_hash_cupti() +
 	       (KZ_API_nvjitlink + 1) * kz_hash_nvjitlink() +
 	       (KZ_API_nvml + 1) * kz_hash_nvml() +
+	       (KZ_API_nvrtc + 1) * kz_hash_nvrtc() +
 	       (KZ_API_nvvm + 1) * kz_hash_nvvm();
 }
 #endif

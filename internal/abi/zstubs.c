@@ -9,6 +9,7 @@ extern void *const kz_stubs_cudart[];
 extern void *const kz_stubs_cupti[];
 extern void *const kz_stubs_nvjitlink[];
 extern void *const kz_stubs_nvml[];
+extern void *const kz_stubs_nvrtc[];
 extern void *const kz_stubs_nvvm[];
 
 void *const *const kz_stubs[KZ_APIS] = {
@@ -19,5 +20,6 @@ void *const *const kz_stubs[KZ_APIS] = {
 	[KZ_API_cupti] = kz_stubs_cupti,
 	[KZ_API_nvjitlink] = kz_stubs_nvjitlink,
 	[KZ_API_nvml] = kz_stubs_nvml,
+	[KZ_API_nvrtc] = kz_stubs_nvrtc,
 	[KZ_API_nvvm] = kz_stubs_nvvm,
 };

@@ -13,5 +13,6 @@ var Handlers = [...][]abi.Handler{
 	cuptiHandlers[:],
 	nvjitlinkHandlers[:],
 	nvmlHandlers[:],
+	nvrtcHandlers[:],
 	nvvmHandlers[:],
 }

@@ -35,6 +35,7 @@ type Request struct {
 	FactsOnly bool // the answer is no image but what EncodeFacts writes; Client.Facts sets it
 
 	NVVM *NVVM // the text is NVVM IR, and the answer PTX; Client.PTX sets it
+	CUDA *CUDA // the text is CUDA C++, and the answer what CUDACode.Encode writes; Client.CUDA sets it
 }
 
 // NVVM is a program in NVVM IR.
@@ -51,7 +52,9 @@ type NVVMUnit struct {
 }
 
 // needsLLVM reports a request that only libLLVM can answer.
-func (r *Request) needsLLVM() bool { return !r.FactsOnly && r.Options.Tier == Optimised }
+func (r *Request) needsLLVM() bool {
+	return !r.FactsOnly && r.CUDA == nil && r.Options.Tier == Optimised
+}
 
 // Facts are what a program may ask about a kernel before its first launch. They come from the text alone: compiling the
 // variant for any block shape only to answer would take longer than the one that is launched.

@@ -74,6 +74,7 @@ func (e *Failed) Error() string { return fmt.Sprintf("compiler, %s: %s", e.Stage
 type wireError struct {
 	PTX         *PTXError
 	IR          *IRError
+	CUDA        *CUDAError
 	Unsupported *Unsupported
 	Crash       *Crash
 	NoCompiler  *NoCompiler
@@ -87,7 +88,7 @@ func toWire(err error) *wireError {
 	}
 	var w wireError
 	switch {
-	case errors.As(err, &w.PTX), errors.As(err, &w.IR), errors.As(err, &w.Unsupported), errors.As(err, &w.Crash), errors.As(err, &w.NoCompiler), errors.As(err, &w.Failed):
+	case errors.As(err, &w.PTX), errors.As(err, &w.IR), errors.As(err, &w.CUDA), errors.As(err, &w.Unsupported), errors.As(err, &w.Crash), errors.As(err, &w.NoCompiler), errors.As(err, &w.Failed):
 	default:
 		w.Failed = &Failed{Stage: "compile", Text: err.Error()}
 	}
@@ -103,6 +104,8 @@ func (w *wireError) unwrap() error {
 		return w.PTX
 	case w.IR != nil:
 		return w.IR
+	case w.CUDA != nil:
+		return w.CUDA
 	case w.Unsupported != nil:
 		return w.Unsupported
 	case w.Crash != nil:

@@ -34,7 +34,9 @@ func keyOf(req *Request, version string) cache.Key {
 	}
 	field(keyFormat)
 	field(version)
-	if req.Options.Tier == Optimised {
+	if req.CUDA != nil {
+		field(ClangStamp())
+	} else if req.Options.Tier == Optimised {
 		field(libraryOf())
 	} else {
 		field("tier " + req.Options.Tier.String()) // whatever libLLVM there is, or none
@@ -76,6 +78,9 @@ func keyOf(req *Request, version string) cache.Key {
 	}
 	if req.NVVM != nil {
 		field(fmt.Sprintf("NVVM %+v", *req.NVVM))
+	}
+	if req.CUDA != nil {
+		field(fmt.Sprintf("CUDA %+v", *req.CUDA))
 	}
 	var k cache.Key
 	h.Sum(k[:0])

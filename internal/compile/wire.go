@@ -109,12 +109,13 @@ type requestHead struct {
 	Behind    bool     `json:",omitempty"` // Request.Background
 	Store     *Store   `json:",omitempty"`
 	NVVM      *NVVM    `json:",omitempty"`
+	CUDA      *CUDA    `json:",omitempty"`
 	TimeoutMS int64
 }
 
 // EncodeRequest makes the frame of a request.
 func EncodeRequest(id uint32, req *Request, timeoutMS int64) (Frame, error) {
-	head, err := json.Marshal(requestHead{req.Kernel, req.Target, req.Block, req.Options, req.Emit, req.Dump, req.FactsOnly, req.Background, req.Store, req.NVVM, timeoutMS})
+	head, err := json.Marshal(requestHead{req.Kernel, req.Target, req.Block, req.Options, req.Emit, req.Dump, req.FactsOnly, req.Background, req.Store, req.NVVM, req.CUDA, timeoutMS})
 	return Frame{Kind: FrameRequest, ID: id, Head: head, Body: []byte(req.PTX)}, err
 }
 
@@ -127,7 +128,7 @@ func DecodeRequest(f Frame) (req *Request, timeoutMS int64, err error) {
 	if err := json.Unmarshal(f.Head, &h); err != nil {
 		return nil, 0, fmt.Errorf("%w: %v", ErrGarbage, err)
 	}
-	return &Request{string(f.Body), h.Kernel, h.Target, h.Block, h.Options, h.Emit, h.Dump, h.Behind, h.Store, h.Facts, h.NVVM}, h.TimeoutMS, nil
+	return &Request{string(f.Body), h.Kernel, h.Target, h.Block, h.Options, h.Emit, h.Dump, h.Behind, h.Store, h.Facts, h.NVVM, h.CUDA}, h.TimeoutMS, nil
 }
 
 // answerHead is Result without its image, or an error.

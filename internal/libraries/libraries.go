@@ -15,6 +15,7 @@ import (
 	"kudzu/internal/shim/cublaslt"
 	"kudzu/internal/shim/cublaslt/hipblaslt"
 	"kudzu/internal/shim/nvjitlink"
+	"kudzu/internal/shim/nvrtc"
 	"kudzu/internal/shim/nvvm"
 )
 
@@ -24,6 +25,7 @@ var starts = []func(*compile.Client){
 	func(*compile.Client) { cublaslt.Use(hipblaslt.New(hipblaslt.Config{})) },
 	func(c *compile.Client) { nvvm.Use(c) },
 	func(c *compile.Client) { nvjitlink.Use(c) },
+	func(c *compile.Client) { nvrtc.Use(c) },
 }
 
 // Start runs them, at the first call of a program, when the driver has its devices.

@@ -5,6 +5,7 @@ import "reflect"
 // The locks. What each guards is in Order.
 type (
 	NVVMProgram       struct{}
+	NVRTCProgram      struct{}
 	NVML              struct{}
 	RosterSample      struct{}
 	RosterEnergy      struct{}
@@ -115,6 +116,7 @@ type Row struct {
 func Order() []Row {
 	return []Row{
 		{Lock: reflect.TypeFor[NVVMProgram](), Where: "shim/nvvm", Guards: "modules, result and log of a program, while it is compiled too"},
+		{Lock: reflect.TypeFor[NVRTCProgram](), Where: "shim/nvrtc", Guards: "source, names, results and log of a program, while it is compiled too"},
 		{Lock: reflect.TypeFor[NVML](), Where: "shim/nvml", Guards: "how often it was initialised"},
 		{Lock: reflect.TypeFor[RosterSample](), Where: "roster.Sampler", Guards: "the counters as read last"},
 		{Lock: reflect.TypeFor[RosterEnergy](), Where: "roster: energy", Guards: "the meter as read last"},

@@ -71,9 +71,15 @@ func confineProcess() bool {
 	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
 		return false
 	}
-	p := filter()
+	return install(filter(allowed), unix.SECCOMP_FILTER_FLAG_TSYNC)
+}
+
+// filterCalls leaves this thread, and what it starts, only the calls that are named.
+func filterCalls(calls []uint32) { install(filter(calls), 0) }
+
+func install(p []unix.SockFilter, flags uintptr) bool {
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
 	return errno == 0
 }
 
@@ -91,7 +97,7 @@ var allowed = slices.Concat(oldCalls, []uint32{
 })
 
 // filter is the program that the kernel runs before every call.
-func filter() []unix.SockFilter {
+func filter(calls []uint32) []unix.SockFilter {
 	const (
 		number, machine, first = 0, 4, 16 // offsets in struct seccomp_data
 		load                   = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -106,7 +112,7 @@ func filter() []unix.SockFilter {
 		{Code: load, K: machine}, {Code: equal, K: thisMachine, Jt: 1}, {Code: answer, K: no(unix.EPERM)},
 		{Code: load, K: number}, {Code: atLeast, K: x32, Jf: 1}, {Code: answer, K: no(unix.EPERM)},
 	}
-	for _, n := range allowed {
+	for _, n := range calls {
 		p = append(p, unix.SockFilter{Code: equal, K: n, Jf: 1}, unix.SockFilter{Code: answer, K: unix.SECCOMP_RET_ALLOW})
 	}
 	return append(p,

@@ -30,6 +30,7 @@ type supervisor struct {
 	full   *pool    // of workers with libLLVM
 	quick  *pool    // of workers without: facts and baseline code, for which a program waits
 	behind *pool    // of workers with libLLVM, for what no program waits for
+	clangs *clangs  // of clangs, for CUDA C++
 	quit   chan int // exit status, when we are done
 
 	unanswered sync.WaitGroup // requests of behind
@@ -50,6 +51,7 @@ func newSupervisor(command []string, confined bool, out io.Writer) *supervisor {
 	}
 	s := &supervisor{full: of(), quick: of(kindBaseline), behind: of(), out: out, quit: make(chan int, 1), workerIdle: workerIdle}
 	s.behind.yields = true
+	s.clangs = newClangs(command[0], confined, jobs())
 	s.idleLimit.Store(int64(supervisorIdle))
 	return s
 }
@@ -78,7 +80,9 @@ func (s *supervisor) run(in io.Reader) int {
 	}
 	go s.tidy()
 	go s.read(in)
-	return <-s.quit
+	status := <-s.quit
+	s.clangs.close()
+	return status
 }
 
 // read takes requests until there are no more.
@@ -143,7 +147,9 @@ func leaveDirectory() {
 func (s *supervisor) tidy() {
 	for range time.Tick(s.workerIdle / 4) {
 		finished := true
-		for _, p := range []*pool{s.full, s.quick, s.behind} {
+		for _, p := range []interface {
+			tidy(limit time.Duration) (last time.Time, busy bool)
+		}{s.full, s.quick, s.behind, s.clangs} {
 			last, busy := p.tidy(s.workerIdle)
 			finished = finished && !busy && int64(time.Since(last)) > s.idleLimit.Load()
 		}
@@ -164,6 +170,10 @@ func (s *supervisor) begin(f compile.Frame) {
 	timeout := time.Duration(timeoutMS) * time.Millisecond
 	if timeout <= 0 {
 		timeout = time.Hour
+	}
+	if req.CUDA != nil {
+		go func() { s.reply(s.clangs.answer(f, timeout), nil) }()
+		return
 	}
 	p := s.full
 	switch {

@@ -1,0 +1,170 @@
+package compile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"kudzu/internal/cache"
+	"kudzu/internal/config"
+	"kudzu/internal/cudacc"
+	"kudzu/internal/llvm/release"
+
+	"lukechampine.com/blake3"
+)
+
+// CUDA is a program in CUDA C++.
+type CUDA struct {
+	Name    string       // of its source
+	Bytes   int          // of its source, which begins Request.PTX
+	Headers []CUDAHeader // whose texts follow
+	Exprs   []string     // expressions whose mangled names are wanted
+	Options cudacc.Options
+}
+
+// CUDAHeader is a header that the program brings along.
+type CUDAHeader struct {
+	Name  string
+	Bytes int
+}
+
+// CUDACode is what became of it.
+type CUDACode struct {
+	Code  string `json:"-"`          // PTX, or for linking what nvvmir.LTO gives
+	Log   string `json:",omitempty"` // warnings
+	Names []string
+	Files []CUDAFile // what was read beside the request
+}
+
+// CUDAFile is a file as it was.
+type CUDAFile struct {
+	Path  string
+	Size  int64
+	Nanos int64 // when it was changed
+	Hash  string
+}
+
+// CUDAError is a program that does not compile.
+type CUDAError struct {
+	Log     string
+	Missing bool // there is no clang, or none of our headers
+}
+
+// Error is the log.
+func (e *CUDAError) Error() string { return e.Log }
+
+// Encode is c as an answer's body, and as an entry of the cache: the code behind a line of JSON.
+func (c *CUDACode) Encode() ([]byte, error) {
+	head, err := json.Marshal(c)
+	return append(append(head, '\n'), c.Code...), err
+}
+
+// DecodeCUDA is its inverse.
+func DecodeCUDA(b []byte) (*CUDACode, error) {
+	head, code, ok := strings.Cut(string(b), "\n")
+	c := &CUDACode{Code: code}
+	if !ok {
+		return nil, errors.New("no head before the code")
+	}
+	return c, json.Unmarshal([]byte(head), c)
+}
+
+// CUDA compiles a program in CUDA C++; texts are its source and headers. Mistakes in it are *CUDAError.
+func (c *Client) CUDA(p *CUDA, texts string) (*CUDACode, error) {
+	req := &Request{PTX: texts, CUDA: p, Kernel: p.Name, Target: Target{Triple: "nvptx64-nvidia-cuda", CPU: "sm_" + p.Options.Arch}}
+	if c.cfg.Cache.On() {
+		req.Store = &Store{Dir: c.cfg.Cache.Dir(), Size: c.cfg.Cache.Limit()}
+	}
+	r, err := c.compile(req, func(r *Result) error {
+		code, err := DecodeCUDA(r.Image)
+		if err == nil && r.FromCache {
+			err = code.stale()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return DecodeCUDA(r.Image)
+}
+
+// stale says that a file is no longer what it was when the code was made of it.
+func (c *CUDACode) stale() error {
+	for _, f := range c.Files {
+		st, err := os.Stat(f.Path)
+		if err != nil {
+			return err
+		}
+		if st.Size() == f.Size && st.ModTime().UnixNano() == f.Nanos {
+			continue
+		}
+		now, err := StatCUDA(f.Path)
+		if err != nil {
+			return err
+		}
+		if now.Hash != f.Hash {
+			return fmt.Errorf("%s has changed", f.Path)
+		}
+	}
+	return nil
+}
+
+// StatCUDA is a file as it is.
+func StatCUDA(path string) (CUDAFile, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return CUDAFile{}, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return CUDAFile{}, err
+	}
+	sum := blake3.Sum256(b)
+	return CUDAFile{path, st.Size(), st.ModTime().UnixNano(), fmt.Sprintf("%x", sum[:16])}, nil
+}
+
+// clangFolders are where systems put clang.
+var clangFolders = []string{"/usr/lib/llvm-%d/bin/clang", "/usr/bin/clang-%d", "/usr/lib/llvm/%d/bin/clang", "/usr/lib64/llvm%d/bin/clang", "/usr/local/bin/clang-%d"}
+
+// Clang is the program that reads CUDA C++: of the same release as libLLVM if there is one, "" if there is none.
+var Clang = sync.OnceValue(func() string {
+	if p := config.Get(config.Clang); p != "" {
+		return p
+	}
+	library := libraryOf()
+	majors := release.Majors()
+	for _, v := range release.Majors() {
+		if strings.Contains(library, fmt.Sprintf("libLLVM.so.%d", v)) || strings.Contains(library, fmt.Sprintf("libLLVM-%d", v)) {
+			majors = append([]int{v}, majors...)
+		}
+	}
+	for _, v := range majors {
+		for _, form := range clangFolders {
+			path := fmt.Sprintf(form, v)
+			if _, err := os.Stat(path); err == nil {
+				if real, err := filepath.EvalSymlinks(path); err == nil {
+					return real
+				}
+			}
+		}
+	}
+	return ""
+})
+
+// ClangStamp identifies it for keys.
+var ClangStamp = sync.OnceValue(func() string { return stamp(Clang()) })
+
+// PCHKey names the precompiled form of the headers that everything includes.
+func PCHKey(fields ...string) cache.Key {
+	h := blake3.New(32, nil)
+	for _, f := range fields {
+		fmt.Fprintf(h, "%d %s", len(f), f)
+	}
+	var k cache.Key
+	h.Sum(k[:0])
+	return k
+}

@@ -1,0 +1,182 @@
+package worker
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kudzu/internal/compile"
+	"kudzu/internal/cudacc"
+	"kudzu/internal/ptx"
+	"kudzu/internal/ptx/check"
+)
+
+// frontEnd is one with the tree's headers.
+func frontEnd(t *testing.T) *clangs {
+	t.Helper()
+	if compile.Clang() == "" {
+		t.Skip("no clang 19 or newer on this machine")
+	}
+	home := t.TempDir()
+	include, err := filepath.Abs("../../../include/device")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(include, filepath.Join(home, "include")); err != nil {
+		t.Fatal(err)
+	}
+	f := newClangs(filepath.Join(home, "bin", "kudzu"), true, 2)
+	t.Cleanup(f.close)
+	return f
+}
+
+// cudaProgram is a source and what goes with it.
+type cudaProgram struct {
+	source  string
+	name    string
+	options []string
+	headers map[string]string
+	exprs   []string
+}
+
+func (f *clangs) try(t *testing.T, p cudaProgram) (*compile.CUDACode, error) {
+	t.Helper()
+	o, _, err := cudacc.Parse(cudacc.Release12, p.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.name == "" {
+		p.name = cudacc.DefaultName
+	}
+	req := &compile.Request{PTX: p.source, Kernel: p.name, CUDA: &compile.CUDA{Name: p.name, Bytes: len(p.source), Exprs: p.exprs, Options: *o}}
+	for name, text := range p.headers {
+		req.CUDA.Headers = append(req.CUDA.Headers, compile.CUDAHeader{Name: name, Bytes: len(text)})
+		req.PTX += text
+	}
+	r, err := f.run(req, time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	return compile.DecodeCUDA(r.Image)
+}
+
+// good is try of a program whose PTX is right.
+func (f *clangs) good(t *testing.T, p cudaProgram) *compile.CUDACode {
+	t.Helper()
+	c, err := f.try(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ptx.ParseModule(c.Code)
+	if err == nil {
+		err = check.Module(m)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, c.Code)
+	}
+	return c
+}
+
+func TestCUDA(t *testing.T) {
+	f := frontEnd(t)
+	c := f.good(t, cudaProgram{
+		source: "#include \"sub/one.h\"\n#include <two.h>\n" + `
+template<class T> __global__ void k(T *p) { *p = one() + two; }
+namespace N { __device__ int v; __constant__ float c[4]; template<class T> __device__ T tv; }
+static __global__ void s(int *p) { __shared__ int a[32]; a[threadIdx.x] = p[threadIdx.x]; __syncthreads(); p[0] = a[31 - threadIdx.x] + N::v; }
+`,
+		headers: map[string]string{"sub/one.h": "#include \"../two.h\"\n__device__ inline int one() { return 1; }\n", "two.h": "#pragma once\nconst int two = 2;\n"},
+		options: []string{"-arch=sm_90a", "-std=c++17"},
+		exprs:   []string{"k<int>", "&k<float>", "&N::v", "N::c", "&N::tv<double>", "s"},
+	})
+	want := []string{"_Z1kIiEvPT_", "_Z1kIfEvPT_", "_ZN1N1vE", "_ZN1N1cE", "_ZN1N2tvIdEE", "_ZL1sPi"}
+	if strings.Join(c.Names, " ") != strings.Join(want, " ") {
+		t.Errorf("names %q, want %q", c.Names, want)
+	}
+	if !strings.Contains(c.Code, ".version 8.8\n.target sm_90a\n") || strings.Contains(c.Code, "__kudzu") {
+		t.Errorf("code:\n%s", c.Code)
+	}
+	if len(c.Files) == 0 || !strings.HasSuffix(c.Files[0].Path, "kudzu/prelude.h") {
+		t.Errorf("files %+v", c.Files)
+	}
+}
+
+// TestCUDASandbox: a program reads the folders that its options name, and no others.
+func TestCUDASandbox(t *testing.T) {
+	f := frontEnd(t)
+	dir, other := t.TempDir(), t.TempDir()
+	for _, d := range []string{dir, other} {
+		if err := os.WriteFile(filepath.Join(d, "there.h"), []byte("const int there = 1;\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := f.good(t, cudaProgram{source: "#include <there.h>\n__global__ void k(int *p) { *p = there; }\n", options: []string{"-I" + dir}})
+	if last := c.Files[len(c.Files)-1].Path; last != filepath.Join(dir, "there.h") {
+		t.Errorf("files %+v", c.Files)
+	}
+	for _, path := range []string{filepath.Join(other, "there.h"), "/etc/passwd", "/proc/self/environ"} {
+		_, err := f.try(t, cudaProgram{source: "#include \"" + path + "\"\n", options: []string{"-I" + dir}})
+		var bad *compile.CUDAError
+		if !errors.As(err, &bad) || !strings.Contains(bad.Log, "catastrophic error: cannot open source file \""+path+"\"") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if !strings.Contains(f.work, scratch) {
+		t.Errorf("work in %s", f.work)
+	}
+}
+
+// TestCUDALogs: what NVRTC refuses is refused. Where our words and places are NVRTC's, the whole log is compared, elsewhere the codes.
+func TestCUDALogs(t *testing.T) {
+	f := frontEnd(t)
+	same := strings.Fields("undeclared header sysheader paren expr member error error2 warning unused setunused label break incomplete ns qual endif throw")
+	file, err := os.Open("../../cudacc/testdata/errors.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var name, source, log string
+		var code int
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		if err := json.Unmarshal(lines.Bytes(), &[]any{&name, &source, &code, &log}); err != nil {
+			t.Fatal(err)
+		}
+		if name == "host" || name == "hostvar" { // functions and variables of the host are nobody's business here
+			continue
+		}
+		c, err := f.try(t, cudaProgram{source: source, headers: map[string]string{"h.h": "int f( {\n"}})
+		got, gotLog := 0, ""
+		var bad *compile.CUDAError
+		switch {
+		case errors.As(err, &bad):
+			got, gotLog = 6, bad.Log
+		case err != nil:
+			t.Fatal(err)
+		default:
+			gotLog = c.Log
+		}
+		if got != code || slices.Contains(same, name) && gotLog != log {
+			t.Errorf("%s: %d\n%s, want %d\n%s", name, got, gotLog, code, log)
+		}
+	}
+}
+
+// TestCUDAMissing: without clang the log says what to install; without our headers, which.
+func TestCUDAMissing(t *testing.T) {
+	f := frontEnd(t)
+	f.home = t.TempDir()
+	_, err := f.try(t, cudaProgram{source: "__global__ void k() {}"})
+	var bad *compile.CUDAError
+	if !errors.As(err, &bad) || !bad.Missing || !strings.Contains(bad.Log, "device headers are not installed") {
+		t.Errorf("%v", err)
+	}
+}

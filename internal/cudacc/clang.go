@@ -1,0 +1,221 @@
+package cudacc
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Place is where the front end finds its parts.
+type Place struct {
+	Major     int    // clang's release
+	Resources string // clang's own headers are in include below it
+	Headers   string // ours
+	Libdevice string // the math functions as bitcode; "" without
+	PCH       string // the precompiled prelude; "" without
+	Work      string // the folder of this compilation: its source, and its headers below HeaderRoot
+}
+
+// The names in Place.Work. Headers are some folders deep, for names that begin with "..".
+const (
+	SourceFile = "source.cu"
+	HeaderRoot = "h/0/1/2/3"
+)
+
+// Prelude is the header below Place.Headers that is read before everything.
+const Prelude = "kudzu/prelude.h"
+
+// ptxOf is the newest version of PTX that a release of clang writes, in its spelling.
+func ptxOf(major int) int {
+	switch {
+	case major >= 22:
+		return 90
+	case major == 21:
+		return 88
+	case major == 20:
+		return 87
+	}
+	return 85
+}
+
+// cpu is the processor that clang is asked for. Older releases do not know the newest ones, and none knows families: code for an older
+// one needs no more, and is given the right name afterwards (Finish).
+func (o *Options) cpu(major int) string {
+	number := strings.TrimRight(o.Arch, "af")
+	n, _ := strconv.Atoi(number) // Parse has seen to it
+	switch {
+	case major < 22 && n > 90:
+		return "sm_90"
+	case major < 22 && n == 88:
+		return "sm_87"
+	case strings.HasSuffix(o.Arch, "f"):
+		return "sm_" + number
+	}
+	return "sm_" + o.Arch
+}
+
+// language are the arguments that a precompiled header depends on.
+func (o *Options) language(p *Place) []string {
+	major, minor := o.Release.Version()
+	build := map[Release]int{Release12: 86, Release13: 88}[o.Release]
+	number := strings.TrimRight(o.Arch, "af")
+	host := "x86_64-unknown-linux-gnu"
+	if runtime.GOARCH == "arm64" {
+		host = "aarch64-unknown-linux-gnu"
+	}
+	ptx, _ := strconv.Atoi(strings.ReplaceAll(o.Release.PTX(), ".", ""))
+	args := []string{
+		"-triple", "nvptx64-nvidia-cuda", "-aux-triple", host, "-x", "cuda", "-fcuda-is-device", "-std=" + o.Std,
+		"-target-cpu", o.cpu(p.Major), "-target-feature", fmt.Sprintf("+ptx%d", min(ptx, ptxOf(p.Major))), fmt.Sprintf("-target-sdk-version=%d.%d", min(major, 12), min(minor, 9)),
+		"-U__CUDA_ARCH__", "-D__CUDA_ARCH__=" + number + "0", "-D__CUDA_ARCH_LIST__=" + number + "0",
+		"-D__CUDACC_RTC__=1", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1",
+		fmt.Sprintf("-D__CUDACC_VER_MAJOR__=%d", major), fmt.Sprintf("-D__CUDACC_VER_MINOR__=%d", minor), fmt.Sprintf("-D__CUDACC_VER_BUILD__=%d", build),
+		"-fgnuc-version=4.2.1", "-fno-threadsafe-statics", "-fcuda-allow-variadic-functions", "-fwchar-type=int", "-fsigned-wchar", "-fdeprecated-macro", "-fskip-odr-check-in-gmf",
+		"-resource-dir", p.Resources, "-internal-isystem", p.Headers, "-internal-isystem", filepath.Join(p.Resources, "include"),
+	}
+	args = args[:len(args):len(args)]
+	for _, f := range []struct {
+		on   bool
+		args []string
+	}{
+		{o.Std != "c++03", []string{"-fcxx-exceptions", "-fexceptions"}},
+		{o.Relocatable, []string{"-fgpu-rdc", "-D__CUDACC_RDC__=1"}},
+		{o.FTZ, []string{"-fdenormal-fp-math-f32=preserve-sign,preserve-sign", "-D__CUDA_FTZ=1"}},
+		{o.Approx, []string{"-fgpu-approx-transcendentals", "-D__USE_FAST_MATH__=1"}},
+		{o.FastDiv, []string{"-D__CUDA_PREC_DIV=0"}},
+		{o.FastSqrt, []string{"-D__CUDA_PREC_SQRT=0"}},
+		{o.NoFMA, []string{"-ffp-contract=off"}},
+		{!o.NoFMA, []string{"-ffp-contract=fast"}},
+		{o.Debug, []string{"-D__CUDACC_DEBUG__=1"}},
+		{!o.Debug || o.Optimise, []string{"-O3", "-vectorize-loops", "-vectorize-slp"}},
+		{o.NoMove, []string{"-D__KUDZU_NO_MOVE_FORWARD=1"}},
+		{o.NoInitList, []string{"-D__KUDZU_NO_INITIALIZER_LIST=1"}},
+		{o.Minimal, []string{"-D__CUDACC_RTC_MINIMAL__=1"}},
+	} {
+		if f.on {
+			args = append(args, f.args...)
+		}
+	}
+	return args
+}
+
+// PCHArgs are clang's arguments for the precompiled prelude, which is written to a file.
+func (o *Options) PCHArgs(p *Place, to string) []string {
+	return append(o.language(p), "-emit-pch", "-Wno-everything", "-o", to, filepath.Join(p.Headers, Prelude))
+}
+
+// Args are clang's arguments for a program named name. Dependencies are written to deps, code to standard output.
+func (o *Options) Args(p *Place, name, deps string) []string {
+	args := o.language(p)
+	switch {
+	case o.SyntaxOnly:
+		args = append(args, "-fsyntax-only")
+	case o.LTO:
+		args = append(args, "-emit-llvm", "-disable-llvm-passes", "-o", "-")
+	default:
+		args = append(args, "-S", "-o", "-")
+	}
+	if o.FastDiv {
+		args = append(args, "-mllvm", "-nvptx-prec-divf32=1")
+	}
+	if o.FastSqrt {
+		args = append(args, "-mllvm", "-nvptx-prec-sqrtf32=0")
+	}
+	switch {
+	case o.Debug:
+		args = append(args, "-debug-info-kind=limited", "-dwarf-version=2")
+	case o.Lines:
+		args = append(args, "-debug-info-kind=line-directives-only", "-dwarf-version=2")
+	}
+	if p.Libdevice != "" && !o.SyntaxOnly && !o.LTO {
+		args = append(args, "-mlink-builtin-bitcode", p.Libdevice)
+	}
+	headers := filepath.Join(p.Work, HeaderRoot)
+	args = append(args, "-main-file-name", filepath.Base(name), "-fmacro-prefix-map="+headers+"/=", "-I"+headers)
+	for _, dir := range o.Includes {
+		args = append(args, "-I"+dir)
+	}
+	if !o.NoSourceDir {
+		args = append(args, "-iquote"+filepath.Dir(name))
+	}
+	for _, m := range o.Macros {
+		if m.Undef {
+			args = append(args, "-U"+m.Text)
+		} else {
+			args = append(args, "-D"+m.Text)
+		}
+	}
+	if p.PCH != "" {
+		args = append(args, "-include-pch", p.PCH)
+	} else {
+		args = append(args, "-include", filepath.Join(p.Headers, Prelude))
+	}
+	for _, h := range o.PreInclude {
+		args = append(args, "-include", h)
+	}
+	return append(args,
+		"-Wno-everything", "-Wunused-variable", "-Wunused-but-set-variable", "-Wreturn-type", "-W#warnings", "-Wno-unused-const-variable",
+		"-ferror-limit", "100", "-fno-diagnostics-show-line-numbers", "-fno-diagnostics-show-option", "-fcaret-diagnostics-max-lines=1", "-fmessage-length=0", "-fno-spell-checking",
+		"-dependency-file", deps, "-MT", "x", "-sys-header-deps", filepath.Join(p.Work, SourceFile))
+}
+
+// Text is the source as clang reads it: with the name that messages use, and a variable for each expression whose name is wanted.
+func (o *Options) Text(name, source string, exprs []string) string {
+	var b strings.Builder
+	if o.DefaultDevice {
+		b.WriteString("#pragma clang force_cuda_host_device begin\n")
+	}
+	fmt.Fprintf(&b, "#line 1 %s\n%s", strconv.Quote(name), source)
+	if o.DefaultDevice {
+		b.WriteString("\n#pragma clang force_cuda_host_device end")
+	}
+	for i, e := range exprs {
+		if !strings.HasPrefix(e, "&") && !strings.HasPrefix(e, "(") {
+			e = "&" + e
+		}
+		fmt.Fprintf(&b, "\n#line %d %q\nextern \"C\" { __attribute__((device, used)) const auto %s%d = %s; }", i+firstName, nameMap, nameVar, i, e)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// nameMap is the file that NVRTC's log says expressions are in, from line firstName on.
+const (
+	nameMap   = "__nv_name_map"
+	nameVar   = "__kudzu_name_"
+	firstName = 2
+)
+
+var (
+	ptxName = regexp.MustCompile(`(?m)^\s*\.(?:const|global)[^\n]* \w*` + nameVar + `(\d+) = (?:generic\()?([\w$]+)\)?;\n`)
+	irName  = regexp.MustCompile(`(?m)^@\w*` + nameVar + `(\d+) = [^\n]*@([\w$.]+)`)
+	version = regexp.MustCompile(`(?m)^\.version \d+\.\d+$`)
+	target  = regexp.MustCompile(`(?m)^\.target sm_\w+`)
+)
+
+// Finish makes clang's output what a program gets: the names of n expressions, and code without the variables that told them, for the
+// target that was asked for.
+func (o *Options) Finish(code string, n int) (string, []string) {
+	names := make([]string, n)
+	form := ptxName
+	if o.LTO {
+		form = irName
+	}
+	for _, m := range form.FindAllStringSubmatch(code, -1) {
+		if i, err := strconv.Atoi(m[1]); err == nil && i < n {
+			names[i] = m[2]
+		}
+	}
+	if o.LTO {
+		return code, names
+	}
+	if o.SyntaxOnly {
+		code = "//\n\n.version 8.5\n.target sm_75\n.address_size 64\n\n"
+	}
+	code = ptxName.ReplaceAllLiteralString(code, "")
+	code = version.ReplaceAllLiteralString(code, ".version "+o.Release.PTX())
+	return target.ReplaceAllLiteralString(code, ".target sm_"+o.Arch), names
+}
