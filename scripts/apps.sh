@@ -50,6 +50,7 @@ part_capability() { scripts/apps-capability.sh; }
 part_jit() {
     rc=0
     scripts/apps/jit.sh || rc=1
+    scripts/apps/jit.sh ptxas || rc=1
     scripts/apps/jit.sh page && return "$rc"
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Opt-in: clients from PyPI that make PTX or NVVM IR while they run, unmodified, each case against the client's own CPU path.
 #   scripts/apps/jit.sh [CLIENT[:CAPABILITY]...]   the newest release is fetched once; default: every client at its capabilities
+#   scripts/apps/jit.sh ptxas                      times our ptxas and NVIDIA's on the kernels that Triton left in its caches
 #   scripts/apps/jit.sh page                       writes docs/apps/README.md and docs/apps/zjit.md from the rows that there are
 # CASES="name name" runs only these. A case that has a row is not run again: a run that was stopped continues, and AGAIN=1 starts
 # anew, with empty caches. Environments, caches and rows are in $KUDZU_APPS/jit (~/.cache/kudzu-apps/jit); KUDZU_DIST names ours.
@@ -15,7 +16,7 @@ mkdir -p "$apps/rows"
 clients() {
     cat <<'END'
 triton torch 8.0,9.0,12.0 torch numpy
-compile torch 8.9,12.0 torch numpy
+compile torch 8.9 torch numpy
 tinygrad tinygrad 8.9 tinygrad numpy
 jax jax 8.9,12.1 jax[cuda13]
 numba-suite numba 8.9 numba-cuda[cu12] numpy psutil cffi ml_dtypes filecheck pytest
@@ -58,11 +59,19 @@ client() {
     ! grep -qE '"status": "(wrong|failed)"' "$rows"
 }
 
+# NVIDIA's assembler, to measure ours against: nothing else uses it.
+ptxas() {
+    environment ptxas nvidia-cuda-nvcc || return 1
+    theirs=$(find "$apps/ptxas/lib" -name ptxas -type f) && [ -n "$theirs" ] || { echo "jit: the package has no ptxas" >&2; return 1; }
+    "${PYTHON:-python3}" scripts/apps/ptxas.py "$dist/bin/ptxas" "$theirs" "$apps/cache" "$apps/rows/ptxas.json"
+}
+
 # shellcheck disable=SC2046
 [ $# -gt 0 ] || set -- $(clients | cut -d' ' -f1)
 bad=0
 for what; do
     case $what in
+    ptxas) ptxas || bad=1 ;;
     page) "${PYTHON:-python3}" scripts/apps/page.py "$apps/rows" || bad=1 ;;
     *:*) client "${what%:*}" "${what#*:}" || bad=1 ;;
     *) for c in $(clients | awk -v n="$what" '$1 == n {gsub(",", " ", $3); print $3}' | grep . || echo none); do client "$what" "$c" || bad=1; done ;;

@@ -96,7 +96,7 @@ def mlp():
 
 
 def cnn():
-    return nn.Sequential(nn.Conv2d(4, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3), nn.ReLU(),
+    return nn.Sequential(nn.Conv2d(4, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3), nn.ReLU(),
                          nn.AvgPool2d(2), nn.Flatten(), nn.Linear(32 * 9, 16))  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 import triton
 import triton.language as tl
+from triton.language.extra import libdevice
 
 from rows import Client
 
@@ -382,6 +383,94 @@ def random():
     return run, want
 
 
+@triton.jit
+def product_scaled(a, sa, b, sb, c, N, K: tl.constexpr, KIND: tl.constexpr, PACK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    m, n = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    k, s = tl.arange(0, K // PACK), tl.arange(0, K // 32)
+    x, y = tl.load(a + m[:, None] * (K // PACK) + k[None, :]), tl.load(b + n[None, :] * (K // PACK) + k[:, None])
+    sx, sy = tl.load(sa + m[:, None] * (K // 32) + s[None, :]), tl.load(sb + n[:, None] * (K // 32) + s[None, :])
+    tl.store(c + m[:, None] * N + n[None, :], tl.dot_scaled(x, sx, KIND, y, sy, KIND))
+
+
+def matmul_scaled(kind):
+    """Operands in blocks of 32 with a scale each, a power of two."""
+    m, n, k = 128, 128, 128
+    if kind == "e2m1":
+        values = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+        codes = [torch.randint(0, 16, (r, k)) for r in (m, n)]
+        a, b = ((c[:, ::2] | c[:, 1::2] << 4).to(torch.uint8) for c in codes)
+        fa, fb = (values[c & 7] * (1 - 2 * (c >> 3)) for c in codes)
+    else:
+        a, b = (torch.randn(r, k).to(torch.float8_e4m3fn) for r in (m, n))
+        fa, fb = a.float(), b.float()
+    sa, sb = (torch.randint(124, 131, (r, k // 32), dtype=torch.uint8) for r in (m, n))
+
+    def run():
+        args = dev(a, sa, b, sb, torch.zeros(m, n))
+        product_scaled[(2, 2)](*args, n, K=k, KIND=kind, PACK=2 if kind == "e2m1" else 1, BM=64, BN=64)
+        return args[-1].cpu()
+
+    def want():
+        x, y = (f * torch.exp2(s.float() - 127).repeat_interleave(32, 1) for f, s in ((fa, sa), (fb, sb)))
+        return x @ y.T
+
+    return run, want
+
+
+@triton.jit
+def product_persistent(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PROGRAMS: tl.constexpr):
+    da = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    db = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    dc = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    wide = tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * wide, PROGRAMS, flatten=True):
+        m, n = tile // wide * BM, tile % wide * BN
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for at in range(0, K, BK):
+            acc = tl.dot(da.load([m, at]), db.load([n, at]).T, acc)
+        dc.store([m, n], acc.to(tl.float16))
+
+
+def matmul_persistent():
+    m, n, k = 300, 200, 256  # not whole tiles: the descriptors cut them
+    a, b = torch.randn(m, k).half(), torch.randn(n, k).half()
+    triton.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+
+    def run():
+        da, db, c = dev(a, b, torch.zeros(m, n, dtype=torch.float16))
+        product_persistent[(4,)](da, db, c, m, n, k, BM=128, BN=64, BK=64, PROGRAMS=4, num_stages=3)
+        return c.cpu()
+
+    return run, lambda: a.float() @ b.float().T
+
+
+@triton.jit
+def mixed(x, at, o, counts, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v, w = tl.load(x + i), tl.load(at + i)
+    g = tl.gather(v, w, 0)
+    e = libdevice.erf(g) + libdevice.log1p(tl.abs(g)) + libdevice.pow(tl.abs(g), 1.5) + libdevice.atan2(v, g)
+    e += tl.inline_asm_elementwise("max.f32 $0, $1, $2;", "=f,f,f", [v, g], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(o + i, tl.flip(e))
+    tl.store(counts + tl.arange(0, 64), tl.histogram(w % 64, 64))
+
+
+def functions():
+    x, at = torch.randn(1024), torch.randint(0, 1024, (1024,), dtype=torch.int32)
+
+    def run():
+        dx, da, o, counts = dev(x, at, torch.zeros(1024), torch.zeros(64, dtype=torch.int32))
+        mixed[(1,)](dx, da, o, counts, B=1024)
+        return o.cpu(), counts.cpu()
+
+    def want():
+        g = x[at.long()]
+        e = torch.erf(g) + torch.log1p(g.abs()) + g.abs() ** 1.5 + torch.atan2(x, g) + torch.maximum(x, g)
+        return e.flip(0), torch.bincount(at.long() % 64, minlength=64).int()
+
+    return run, want
+
+
 f8 = torch.float8_e4m3fn
 cases = {
     "vector add f32": (lambda: vector_add(torch.float32), 0),
@@ -396,6 +485,9 @@ cases = {
     "matmul fp8 e5m2 128x128x64": (lambda: matmul(torch.float8_e5m2, (128, 128, 64)), 2e-3),
     "matmul int8": (matmul_int, 0),
     "matmul f16, tensor descriptors": (matmul_tma, 2e-6),
+    "matmul f16, persistent": (matmul_persistent, 1e-3),
+    "matmul mxfp8": (lambda: matmul_scaled("e4m3"), 1e-5),
+    "matmul mxfp4": (lambda: matmul_scaled("e2m1"), 1e-5),
     "layer norm forward": (lambda: layer_norm(False), 2e-6),
     "layer norm backward": (lambda: layer_norm(True), 2e-6),
     "attention f16 forward": (lambda: attention(torch.float16, False, False), 2e-3),
@@ -407,8 +499,10 @@ cases = {
     "scan": (scan, 2e-6),
     "atomics": (atomics, 1e-6),
     "random": (random, 1e-6),
+    "gather, histogram, libdevice, inline PTX": (functions, 1e-6),
 }
 if torch.cuda.get_device_capability() < (8, 9):
-    del cases["matmul fp8 e4m3 64x64x64"]  # Triton has it from 8.9 on
+    for name in ("matmul fp8 e4m3 64x64x64", "matmul mxfp8"):
+        del cases[name]  # Triton has the type from 8.9 on
 for name, (make, bound) in cases.items():
     client.case(name, *make(), bound)

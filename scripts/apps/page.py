@@ -45,6 +45,17 @@ def summary(rows):
         yield f"| {client} {version} | PyPI | {cc} | {how if len(right) == len(rs) else f'**{how}**'} | {' | '.join(times)} | {count} |"
 
 
+def assembler(path):
+    """What scripts/apps/ptxas.py measured."""
+    if not os.path.exists(path):
+        return
+    with open(path) as f:
+        m = json.load(f)
+    yield ""
+    yield f"Our `ptxas` on the {m['kernels']} kernels that these runs of Triton made: {m['ours_s']:.1f} s; NVIDIA's of"
+    yield f"{m['release']}: {m['theirs_s']:.1f} s. That is {m['ours_s'] / m['theirs_s']:.2f} of it, {m['worst']:.2f} for the worst kernel (least of {m['turns']} turns each)."
+
+
 def suites(rows):
     yield "| tests | from | capability | passed | failed | skipped | launches |"
     yield "|---|---|---|---|---|---|---|"
@@ -106,7 +117,7 @@ write("docs/apps/zjit.md", details(rows))
 write("docs/apps/zsuites.md", failures(own))
 with open("docs/apps/README.md") as f:
     page = f.read()
-table = "\n".join([*summary(rows), "", *suites(own)]) + "\n"
+table = "\n".join([*summary(rows), "", *suites(own), *assembler(os.path.join(sys.argv[1], "ptxas.json"))]) + "\n"
 with open("docs/apps/README.md", "w") as f:
     f.write(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: BEGIN + table + END, page, flags=re.S))
 sys.exit(any(r["status"] != "right" for r in rows))
