@@ -1,6 +1,9 @@
 package warp
 
 import (
+	"math"
+	"math/bits"
+
 	"kudzu/internal/analysis"
 	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
@@ -147,11 +150,35 @@ func emitMatchAll(e *emitter, in *ir.Inst) {
 	})
 }
 
-// emitMatch compares every lane with every other: for each acting lane in turn, the lanes with the same value.
+// matchBits is how many bits of a value are compared one by one: a step of the loop that compares lanes waits for the one before it, about as
+// long as three of these steps take.
+const matchBits = 12
+
+// emitMatch finds the lanes with the same value, of those that a lane names.
 func emitMatch(e *emitter, in *ir.Inst) {
 	e.needLanes(in)
-	act := e.active(in)
-	x := e.vector(in.Args[0])
+	v := in.Args[0]
+	have := ^analysis.Zeros(v) & (math.MaxUint64 >> (64 - v.Type.Bits()))
+	same := e.matchLanes
+	if bits.OnesCount64(have) <= matchBits {
+		same = func(x, act ll.Val) ll.Val { return e.matchBits(x, act, have) }
+	}
+	e.set(in.Results[0], e.And(same(e.vector(v), e.active(in)), e.vector(in.Args[1])))
+}
+
+// matchBits drops the lanes that differ in a bit, for each of the few bits that values have: the digits of a radix sort.
+func (e *emitter) matchBits(x, act ll.Val, have uint64) ll.Val {
+	peers := e.splat(act)
+	for ; have != 0; have &= have - 1 {
+		set := e.ICmp("ne", e.And(x, x.Int(int64(have&-have))), x.Int(0))
+		n := e.number(set)
+		peers = e.And(peers, e.Select(set, e.splat(n), e.splat(e.Xor(n, ll.Int("i32", -1)))))
+	}
+	return peers
+}
+
+// matchLanes compares every lane with every other: for each acting lane in turn, the lanes with the same value.
+func (e *emitter) matchLanes(x, act ll.Val) ll.Val {
 	o := e.Func
 	vt := ll.Vec(e.w, "i32")
 	head, out := o.NewLabel("match"), o.NewLabel("match.out")
@@ -175,7 +202,7 @@ func emitMatch(e *emitter, in *ir.Inst) {
 	r := o.Phi(vt)
 	r.Add(ll.Zero(vt), pre)
 	r.Add(next, here)
-	e.set(in.Results[0], e.And(r.Val, e.vector(in.Args[1]))) // of the lanes that a lane names
+	return r.Val
 }
 
 // emitShfl exchanges values between lanes. The third operand holds the clamp in its low bits and the segment mask above:
