@@ -120,24 +120,30 @@ func (e *emitter) gather32(a *access, base ll.Val, scale int64, index func(h int
 // gatherSmall gathers bytes or halves: processors gather no less than 32 bits, but an element lies in one aligned word, and
 // where it may be read the word may. One by one they would cost four times as much.
 func (e *emitter) gatherSmall(a *access) ll.Val {
-	var words, low ll.Val // the words, and where in them the elements are, in bits
-	bits := ll.IntType(8 * a.elem)
-	a4 := &access{in: a.in, types: []ir.Type{ir.I32}, mask: a.mask, all: a.all}
-	if p, ok := e.takeApart(a.in.Args[0], a.in); ok && p.scale == 1 {
-		base := e.Add(e.PtrToInt(e.pointer(a.in.Space, p.base)), ll.Int("i64", p.off))
-		start := e.IntToPtr(e.And(base, ll.Int("i64", -4)), "ptr")
-		first := e.splat(e.Trunc(e.And(base, ll.Int("i64", 3)), "i32"))
-		// The sum of index and first may need 33 bits: words and bytes are added apart.
-		rest := e.Add(e.And(p.index, p.index.Int(3)), first)
-		word := e.Add(e.AShr(p.index, p.index.Int(2)), e.LShr(rest, rest.Int(2)))
-		words = e.gather32(a4, start, 4, func(h int) ll.Val { return e.slice(word, h, 16) })
-		low = e.Shl(e.And(rest, rest.Int(3)), rest.Int(3))
-	}
-	if words.IsZero() {
+	p, ok := e.takeApart(a.in.Args[0], a.in)
+	switch {
+	case ok && p.scale <= 2:
+		p.base = e.pointer(a.in.Space, p.base)
+	case a.in.Space == ir.Shared: // where addresses are 32 bits
+		p = parts{base: e.ctx.shared, index: e.Trunc(e.vector(a.in.Args[0]), "i32"), scale: 1}
+	default:
 		return e.gatherInWords(memType(a.types[0]), e.pointers(a.in), a.mask)
 	}
-	x := e.Trunc(e.LShr(words, low), bits)
-	return e.Recast(x, memType(a.types[0]))
+	base := e.Add(e.PtrToInt(p.base), ll.Int("i64", p.off))
+	start := e.IntToPtr(e.And(base, ll.Int("i64", -4)), "ptr")
+	first := e.splat(e.Trunc(e.And(base, ll.Int("i64", 3)), "i32"))
+	// The sum of index and first may need 33 bits: words and bytes are added apart.
+	each := 4 / p.scale // indices a word
+	rest := e.And(p.index, p.index.Int(each-1))
+	if p.scale == 2 {
+		rest = e.Shl(rest, rest.Int(1))
+	}
+	rest = e.Add(rest, first)
+	word := e.Add(e.AShr(p.index, p.index.Int(each/2)), e.LShr(rest, rest.Int(2)))
+	a4 := &access{in: a.in, types: []ir.Type{ir.I32}, mask: a.mask, all: a.all}
+	words := e.gather32(a4, start, 4, func(h int) ll.Val { return e.slice(word, h, 16) })
+	low := e.Shl(e.And(rest, rest.Int(3)), rest.Int(3))
+	return e.Recast(e.Trunc(e.LShr(words, low), ll.IntType(8*a.elem)), memType(a.types[0]))
 }
 
 // gatherInWords gathers bytes or halves out of the words that they lie in.

@@ -7,12 +7,12 @@ import (
 )
 
 // raking is a kernel whose threads go over words of shared memory, `words` neighbours each and `step` apart: the first loop sums them up, the
-// second puts the sum so far in place of each. Behind it thread i writes every 64th word from i on.
-func raking(words, step int) string {
+// second puts the sum so far in place of each. Behind it thread i writes every 64th word from i on. The words may be halves.
+func raking(words, step, size int) string {
 	var sum, scan strings.Builder
 	for i := range words {
-		fmt.Fprintf(&sum, "ld.shared.u32 %%v, [%%r+%d]; add.u32 %%s, %%s, %%v;\n", 4*i)
-		fmt.Fprintf(&scan, "ld.shared.u32 %%v, [%%r+%d]; st.shared.u32 [%%r+%d], %%s; add.u32 %%s, %%s, %%v;\n", 4*i, 4*i)
+		fmt.Fprintf(&sum, "ld.shared.u%d %%v, [%%r+%d]; add.u32 %%s, %%s, %%v;\n", 8*size, size*i)
+		fmt.Fprintf(&scan, "ld.shared.u%[1]d %%v, [%%r+%[2]d]; st.shared.b%[1]d [%%r+%[2]d], %%s; add.u32 %%s, %%s, %%v;\n", 8*size, size*i)
 	}
 	return fmt.Sprintf(`.version 8.0
 .target sm_80
@@ -43,7 +43,7 @@ func TestRowsOfLanes(t *testing.T) {
 		rows        bool
 	}{{16, 64, true}, {15, 68, true}, {8, 32, true}, {20, 80, true}, {7, 64, false}} {
 		t.Run(fmt.Sprint(c.words, c.step), func(t *testing.T) {
-			k := compile(t, fromPTX(t, raking(c.words, c.step), "k"), block, "")
+			k := compile(t, fromPTX(t, raking(c.words, c.step, 4), "k"), block, "")
 			in, out, want := make([]uint32, 16*c.step), make([]uint32, 16*c.step), make([]uint32, 16*c.step)
 			for i := range in {
 				in[i] = uint32(i*i%977) + 1
@@ -69,6 +69,45 @@ func TestRowsOfLanes(t *testing.T) {
 			alone := strings.Count(k.text, "store i32 %") // words that are stored one by one
 			if avx512 := strings.Contains(k.text, `"prefer-vector-width"="512"`); avx512 && (alone < 300) != c.rows {
 				t.Errorf("%d words are stored one by one", alone)
+			}
+		})
+	}
+}
+
+// TestRowsOfHalves: neighbouring halves of a thread are whole vectors too, of words in pairs.
+func TestRowsOfHalves(t *testing.T) {
+	block := [3]uint32{64, 1, 1}
+	for _, c := range []struct {
+		halves, step int
+		rows         bool
+	}{{16, 32, true}, {17, 36, true}, {14, 64, false}} {
+		t.Run(fmt.Sprint(c.halves, c.step), func(t *testing.T) {
+			k := compile(t, fromPTX(t, raking(c.halves, c.step, 2), "k"), block, "")
+			in, out, want := make([]uint32, 16*c.step), make([]uint32, 16*c.step), make([]uint16, 32*c.step)
+			for i := range in {
+				in[i] = uint32(i*i%977)*65539 + 1
+				want[2*i], want[2*i+1] = uint16(in[i]), uint16(in[i]>>16)
+			}
+			for i := range 64 {
+				var s uint16
+				at := want[i*c.step/2:][:c.halves]
+				for _, x := range at {
+					s += x
+				}
+				for j, x := range at {
+					at[j] = s
+					s += x
+				}
+			}
+			k.launch(t, [3]uint32{1, 1, 1}, block, 0, in, out)
+			for i, x := range out {
+				if x != uint32(want[2*i])|uint32(want[2*i+1])<<16 {
+					t.Fatalf("word %d: %#x, want %#x %#x", i, x, want[2*i], want[2*i+1])
+				}
+			}
+			alone := strings.Count(k.text, "store i16 %") // halves that are stored one by one
+			if avx512 := strings.Contains(k.text, `"prefer-vector-width"="512"`); avx512 && (alone < 300) != c.rows {
+				t.Errorf("%d halves are stored one by one", alone)
 			}
 		})
 	}
@@ -107,6 +146,44 @@ ret; }`
 			if out[i] != want[i] {
 				t.Fatalf("%s word %d: %d, want %d", cpu, i, out[i], want[i])
 			}
+		}
+	}
+}
+
+// TestGatherHalves: halves and bytes that lanes choose in shared and in global memory, by an index and by an address.
+func TestGatherHalves(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 at, .param .u64 out) {
+.shared .align 16 .b8 a[512];
+.reg .b32 %t<9>, %b; .reg .b64 %p<8>;
+ld.param.u64 %p0, [at]; ld.param.u64 %p1, [out]; mov.u32 %t0, %tid.x; mov.u32 %b, a;
+mul.wide.u32 %p2, %t0, 4; add.u64 %p3, %p0, %p2; add.u64 %p1, %p1, %p2; ld.global.u32 %t1, [%p3];
+shl.b32 %t2, %t0, 2; add.u32 %t2, %t2, %b; st.shared.u32 [%t2], %t1; bar.sync 0;
+and.b32 %t3, %t1, 63; mad.lo.u32 %t4, %t3, 2, %b; ld.shared.u16 %t5, [%t4]; ld.shared.u16 %t6, [%t4+6];
+mul.wide.s32 %p4, %t3, 2; add.u64 %p5, %p0, %p4; ld.global.u16 %t7, [%p5+2]; add.u32 %t4, %t4, %t3; ld.shared.u8 %t8, [%t4+3];
+st.global.u32 [%p1], %t5; st.global.u32 [%p1+256], %t6; st.global.u32 [%p1+512], %t7; st.global.u32 [%p1+768], %t8;
+ret; }`
+	block := [3]uint32{64, 1, 1}
+	for _, cpu := range cpus {
+		k := compile(t, fromPTX(t, text, "k"), block, cpu)
+		in, out := make([]uint32, 64), make([]uint32, 256)
+		for i := range in {
+			in[i] = uint32(i*i+3*i) * 0x01030507
+		}
+		k.launch(t, [3]uint32{1, 1, 1}, block, 0, in, out)
+		part := func(byte, bits uint32) uint32 { return in[byte/4] >> (byte % 4 * 8) & (1<<bits - 1) }
+		for i, x := range in {
+			n := x & 63
+			for row, want := range []uint32{part(2*n, 16), part(2*n+6, 16), part(2*n+2, 16), part(3*n+3, 8)} {
+				if got := out[64*row+i]; got != want {
+					t.Fatalf("%s lane %d row %d: %#x, want %#x", cpu, i, row, got, want)
+				}
+			}
+		}
+		if avx512 := strings.Contains(k.text, `"prefer-vector-width"="512"`); avx512 && strings.Contains(k.text, "@llvm.masked.gather") {
+			t.Errorf("%s: gathers by pointers", cpu)
 		}
 	}
 }
