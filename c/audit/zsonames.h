@@ -14,6 +14,7 @@ static const struct {
 	{"libcudart.so", "13", "libcudart.so.13"},
 	{"libcupti.so", "12", "libcupti.so.12"},
 	{"libcupti.so", "13", "libcupti.so.13"},
+	{"libcurand.so", "10", "libcurand.so.10"},
 	{"libnvJitLink.so", "12", "libnvJitLink.so.12"},
 	{"libnvJitLink.so", "13", "libnvJitLink.so.13"},
 	{"libnvidia-ml.so", "", "libnvidia-ml.so.1"},

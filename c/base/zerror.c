@@ -323,6 +323,22 @@ static const struct row cupti[] = {
 	{999, "CUPTI_ERROR_UNKNOWN", "CUPTI_ERROR_UNKNOWN"},
 };
 
+static const struct row curand[] = {
+	{0, "CURAND_STATUS_SUCCESS", "success"},
+	{100, "CURAND_STATUS_VERSION_MISMATCH", "header and library are of different versions"},
+	{101, "CURAND_STATUS_NOT_INITIALIZED", "the generator was not created"},
+	{102, "CURAND_STATUS_ALLOCATION_FAILED", "memory could not be allocated"},
+	{103, "CURAND_STATUS_TYPE_ERROR", "the generator is of another type"},
+	{104, "CURAND_STATUS_OUT_OF_RANGE", "an argument is out of range"},
+	{105, "CURAND_STATUS_LENGTH_NOT_MULTIPLE", "the length is no multiple of the dimensions"},
+	{106, "CURAND_STATUS_DOUBLE_PRECISION_REQUIRED", "the GPU has no double precision"},
+	{201, "CURAND_STATUS_LAUNCH_FAILURE", "a kernel could not be launched"},
+	{202, "CURAND_STATUS_PREEXISTING_FAILURE", "an earlier call failed"},
+	{203, "CURAND_STATUS_INITIALIZATION_FAILED", "CUDA could not be initialized"},
+	{204, "CURAND_STATUS_ARCH_MISMATCH", "the GPU lacks what was asked for"},
+	{999, "CURAND_STATUS_INTERNAL_ERROR", "an internal operation failed"},
+};
+
 static const struct row nvjitlink[] = {
 	{0, "NVJITLINK_SUCCESS", ""},
 	{1, "NVJITLINK_ERROR_UNRECOGNIZED_OPTION", ""},
@@ -423,6 +439,7 @@ static const struct {
 	[KZ_ERRORS_cuda] = {cuda, COUNT(cuda)},
 	[KZ_ERRORS_cudart] = {cudart, COUNT(cudart)},
 	[KZ_ERRORS_cupti] = {cupti, COUNT(cupti)},
+	[KZ_ERRORS_curand] = {curand, COUNT(curand)},
 	[KZ_ERRORS_nvjitlink] = {nvjitlink, COUNT(nvjitlink)},
 	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},
 	[KZ_ERRORS_nvrtc] = {nvrtc, COUNT(nvrtc)},

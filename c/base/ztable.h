@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 16
+#define KZ_LIBRARIES 17
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -14,41 +14,45 @@
 #define KZ_LIB_cudart13 7
 #define KZ_LIB_cupti12 8
 #define KZ_LIB_cupti13 9
-#define KZ_LIB_nvJitLink12 10
-#define KZ_LIB_nvJitLink13 11
-#define KZ_LIB_nvml 12
-#define KZ_LIB_nvrtc12 13
-#define KZ_LIB_nvrtc13 14
-#define KZ_LIB_nvvm 15
+#define KZ_LIB_curand10 10
+#define KZ_LIB_nvJitLink12 11
+#define KZ_LIB_nvJitLink13 12
+#define KZ_LIB_nvml 13
+#define KZ_LIB_nvrtc12 14
+#define KZ_LIB_nvrtc13 15
+#define KZ_LIB_nvvm 16
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cupti12, 8; library cupti13, 9; library nvJitLink12, 10; library nvJitLink13, 11; library nvml, 12; library nvrtc12, 13; library nvrtc13, 14; library nvvm, 15
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cupti12, 8; library cupti13, 9; library curand10, 10; library nvJitLink12, 11; library nvJitLink13, 12; library nvml, 13; library nvrtc12, 14; library nvrtc13, 15; library nvvm, 16
 
-#define KZ_APIS 9
+#define KZ_APIS 10
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
 #define KZ_API_cudart 3
 #define KZ_API_cupti 4
-#define KZ_API_nvjitlink 5
-#define KZ_API_nvml 6
-#define KZ_API_nvrtc 7
-#define KZ_API_nvvm 8
+#define KZ_API_curand 5
+#define KZ_API_nvjitlink 6
+#define KZ_API_nvml 7
+#define KZ_API_nvrtc 8
+#define KZ_API_nvvm 9
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
 #define KZ_ERRORS_cuda 1
 #define KZ_ERRORS_cudart 2
 #define KZ_ERRORS_cupti 3
-#define KZ_ERRORS_nvjitlink 4
-#define KZ_ERRORS_nvml 5
-#define KZ_ERRORS_nvrtc 6
-#define KZ_ERRORS_nvvm 7
+#define KZ_ERRORS_curand 4
+#define KZ_ERRORS_nvjitlink 5
+#define KZ_ERRORS_nvml 6
+#define KZ_ERRORS_nvrtc 7
+#define KZ_ERRORS_nvvm 8
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
-#define KZ_V11 1
-#define KZ_V12 2
-#define KZ_V13 4
+#define KZ_V10 1
+#define KZ_V11 2
+#define KZ_V12 4
+#define KZ_V13 8
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -85,6 +89,12 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API curand
+#define KZ_ROWS "zrows_curand.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvjitlink
 #define KZ_ROWS "zrows_nvjitlink.h"
 #include "slots.inc"
@@ -116,6 +126,7 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cuda + 1) * kz_hash_cuda() +
 	       (KZ_API_cudart + 1) * kz_hash_cudart() +
 	       (KZ_API_cupti + 1) * kz_hash_cupti() +
+	       (KZ_API_curand + 1) * kz_hash_curand() +
 	       (KZ_API_nvjitlink + 1) * kz_hash_nvjitlink() +
 	       (KZ_API_nvml + 1) * kz_hash_nvml() +
 	       (KZ_API_nvrtc + 1) * kz_hash_nvrtc() +

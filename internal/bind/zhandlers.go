@@ -11,6 +11,7 @@ var Handlers = [...][]abi.Handler{
 	cudaHandlers[:],
 	cudartHandlers[:],
 	cuptiHandlers[:],
+	curandHandlers[:],
 	nvjitlinkHandlers[:],
 	nvmlHandlers[:],
 	nvrtcHandlers[:],

@@ -10,6 +10,8 @@ type (
 	RosterSample      struct{}
 	RosterEnergy      struct{}
 	BlasHandle        struct{}
+	RandGenerator     struct{}
+	RandDistributions struct{}
 	LtDescriptors     struct{}
 	ShimProviders     struct{}
 	ShimCalls         struct{}
@@ -121,6 +123,8 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[RosterSample](), Where: "roster.Sampler", Guards: "the counters as read last"},
 		{Lock: reflect.TypeFor[RosterEnergy](), Where: "roster: energy", Guards: "the meter as read last"},
 		{Lock: reflect.TypeFor[BlasHandle](), Where: "shim/cublas.Handle", Guards: "stream, modes and workspace of a handle"},
+		{Lock: reflect.TypeFor[RandGenerator](), Where: "shim/curand.generator", Guards: "seed, offset and states of a generator, during its calls", Waits: true},
+		{Lock: reflect.TypeFor[RandDistributions](), Where: "shim/curand", Guards: "the distributions that programs hold"},
 		{Lock: reflect.TypeFor[LtDescriptors](), Where: "shim/cublaslt", Guards: "free descriptors"},
 		{Lock: reflect.TypeFor[ShimProviders](), Where: "shim.Providers", Guards: "the list of providers, while it grows"},
 		{Lock: reflect.TypeFor[ShimCalls](), Where: "shim.Workspace", Guards: "a call, to its last kernel; cublasLt's before cublas'", Waits: true, Nests: true},
