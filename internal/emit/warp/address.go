@@ -58,13 +58,18 @@ type parts struct {
 	off   int64
 }
 
-// takeApart finds the parts of a varying address: sums of uniform values and one widened, scaled 32-bit index.
-func (e *emitter) takeApart(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
+// linear is an address as a sum of values that are there where an instruction is.
+func (e *emitter) linear(v *ir.Value, in *ir.Inst) analysis.Linear {
 	forms := analysis.Forms{Look: func(v *ir.Value) (analysis.Linear, bool) {
 		// Behind a barrier only what the passes kept is there; they keep addresses' parts near.
 		return analysis.Whole(v), uniform(v) || v.Def == nil || e.f.Regions != nil && v.Def.Block != in.Block
 	}}
-	form := forms.Of(v)
+	return forms.Of(v)
+}
+
+// takeApart finds the parts of a varying address: sums of uniform values and one widened, scaled 32-bit index.
+func (e *emitter) takeApart(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
+	form := e.linear(v, in)
 	var index *ir.Value
 	var uniforms []*ir.Value
 	for _, t := range slices.Backward(form.Terms) {

@@ -370,6 +370,9 @@ func fromMemory(v *ir.Value, depth int) bool {
 
 // isUnit asks whether all active lanes are contiguous from lane 0 on.
 func (e *emitter) isUnit(a *access) ll.Val {
+	if form, ok := e.narrowForm(a); ok {
+		return e.isUnitNarrow(a, form)
+	}
 	addr := e.vector(a.in.Args[0])
 	first := e.Extract(addr, 0)
 	want := e.Add(e.splat(first), e.offsets(ir.Shape{Stride: int64(a.elem)}, "i64"))
@@ -381,6 +384,9 @@ func (e *emitter) isUnit(a *access) ll.Val {
 }
 
 func (e *emitter) firstPointer(a *access) ll.Val {
+	if form, ok := e.narrowForm(a); ok {
+		return e.pointer(a.in.Space, e.firstOf(form))
+	}
 	return e.pointer(a.in.Space, e.Extract(e.vector(a.in.Args[0]), 0))
 }
 

@@ -1,0 +1,49 @@
+package warp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestNarrowUnit: neighbours whose index was divided into coordinates are found by sums of 32 bits; rows that lie apart, negative numbers and
+// numbers that wrap are not taken for neighbours.
+func TestNarrowUnit(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u64 how) {
+.reg .pred %p; .reg .b32 %t<9>; .reg .b64 %p<9>;
+ld.param.u64 %p0, [in]; ld.param.u64 %p1, [out]; ld.param.u64 %p2, [how];
+ld.global.u32 %t0, [%p2]; ld.global.u32 %t1, [%p2+4]; ld.global.u32 %t2, [%p2+8]; mov.u32 %t3, %tid.x;
+div.u32 %t4, %t3, %t0; rem.u32 %t5, %t3, %t0; mad.lo.s32 %t4, %t4, %t1, %t2;
+mul.wide.s32 %p3, %t4, 4; mul.wide.u32 %p4, %t5, 4; add.u64 %p5, %p0, %p3; add.u64 %p5, %p5, %p4; add.u64 %p6, %p1, %p3; add.u64 %p6, %p6, %p4;
+setp.eq.u32 %p, %t5, 2; @%p bra done; ld.global.u32 %t6, [%p5+512]; add.u32 %t6, %t6, 1; st.global.u32 [%p6+512], %t6;
+done: ret; }`
+	block := [3]uint32{64, 1, 1}
+	for _, cpu := range cpus {
+		k := compile(t, fromPTX(t, text, "k"), block, cpu)
+		for _, how := range [][]uint32{{64, 0, 0}, {20, 20, 0}, {20, 23, 0}, {7, 7, ^uint32(99)}, {16, 16, ^uint32(15)}, {1, 1, 3}, {20, ^uint32(4), 50}} {
+			t.Run(fmt.Sprint(cpu, how), func(t *testing.T) {
+				in, out, want := make([]uint32, 512), make([]uint32, 512), make([]uint32, 512)
+				for i := range in {
+					in[i] = uint32(i*i + 7)
+				}
+				for i := range uint32(64) {
+					if at := int32(i/how[0]*how[1]+how[2]) + int32(i%how[0]) + 128; i%how[0] != 2 {
+						want[at] = in[at] + 1
+					}
+				}
+				k.launch(t, [3]uint32{1, 1, 1}, block, 0, in, out, how)
+				for i := range want {
+					if out[i] != want[i] {
+						t.Fatalf("word %d: %d, want %d", i, out[i], want[i])
+					}
+				}
+			})
+		}
+		if strings.Contains(k.text, "icmp eq <32 x i64>") {
+			t.Errorf("%s: addresses are compared", cpu)
+		}
+	}
+}
