@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"kudzu/internal/backend"
@@ -18,6 +19,7 @@ import (
 	"kudzu/internal/config"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
+	library "kudzu/internal/libdevice"
 	"kudzu/internal/testkit"
 	"kudzu/internal/testkit/compiled"
 )
@@ -29,7 +31,37 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compiler" {
 		os.Exit(worker.Main(os.Args[2:]))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if scratch != "" {
+		os.RemoveAll(scratch)
+	}
+	os.Exit(code)
+}
+
+var (
+	scratch   string // a folder for the whole run, or empty
+	deviceLib sync.Once
+)
+
+// libdevice writes our device functions as clang links them.
+func libdevice(t *testing.T) string {
+	t.Helper()
+	deviceLib.Do(func() {
+		dir, err := os.MkdirTemp("", "kudzu-cudacc-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scratch = dir
+		text := filepath.Join(dir, "libdevice.ll")
+		if err := os.WriteFile(text, []byte(library.Text()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(clang(t), "--target=nvptx64-nvidia-cuda", "-x", "ir", "-emit-llvm", "-c", "-o", filepath.Join(dir, "libdevice.bc"), text).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	})
+	return filepath.Join(scratch, "libdevice.bc")
 }
 
 // clang is the compiler, KUDZU_CLANG or what scripts/setup.sh finds.
@@ -52,7 +84,7 @@ func compile(t *testing.T, source string, flags ...string) string {
 	args := []string{
 		"-x", "cuda", "-nocudainc", "-nocudalib", "-nostdinc", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "--cuda-feature=+ptx83",
 		"-std=c++17", "-O3", "-ffp-contract=fast", "-Wall", "-Werror", "-Wno-unused-variable", "-D__CUDACC_RTC__=1", "-I" + root + "/include/device", "-I" + root + "/testdata/cuda",
-		"-include", "kudzu/prelude.h", "-S", "-o", file,
+		"-Xclang", "-mlink-builtin-bitcode", "-Xclang", libdevice(t), "-include", "kudzu/prelude.h", "-S", "-o", file,
 	}
 	out, err := exec.Command(clang(t), append(append(args, flags...), source)...).CombinedOutput()
 	if err != nil {
