@@ -12,6 +12,7 @@ from jax import lax
 from rows import Client
 
 client = Client("JAX", jax.__version__)
+jax.config.update("jax_default_matmul_precision", "highest")  # on GPUs JAX may choose TF32 otherwise
 rng = np.random.RandomState(3)
 
 
@@ -49,6 +50,7 @@ case("jit: reductions", lambda x: (x.sum(), x.mean(0), x.max(1), jnp.argmax(x, 1
 case("jit: gather, scatter", lambda x, i: (x[i], jnp.zeros_like(x).at[i].add(x[:20])), x, rng.randint(0, 64, 20))
 case("jit: segment sum", lambda v, i: jax.ops.segment_sum(v, i, 10), v, rng.randint(0, 10, 1000))
 case("product f32", jnp.matmul, x, y)
+case("product f32, or TF32", lambda x, y: jnp.matmul(x, y, precision="default"), x, y, bound=2e-3)
 case("product f16", jnp.matmul, x.astype(np.float16), y.astype(np.float16), bound=1e-3)
 case("product bf16", jnp.matmul, jnp.asarray(x, jnp.bfloat16), jnp.asarray(y, jnp.bfloat16), bound=1e-2)
 case("product i32", jnp.matmul, whole[:256].reshape(16, 16), whole[:256].reshape(16, 16), bound=0.0)
