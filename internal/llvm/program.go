@@ -25,6 +25,10 @@ type Program struct {
 	// answers 0 to everything else.
 	Reflect map[string]int
 
+	// Common tells, by their names, functions that modules made here bring along with the headers that they include: one of them
+	// is enough, and none if nobody calls it.
+	Common func(name string) bool
+
 	Rename   map[string]string // functions that modules declare, and what they are called when they are linked
 	FlushF32 bool              // subnormal single precision numbers are zeros
 	Contract bool              // products may be fused with sums

@@ -186,6 +186,13 @@ func (x *linking) add(u *Unit, layout uintptr) error {
 	if u.Lazy {
 		x.borrow(mod)
 	}
+	if u.Ours && x.p.Common != nil {
+		x.globals(mod, func(v uintptr) {
+			if x.f.IsDeclaration(v) == 0 && x.f.GetLinkage(v) == linkageExternal && x.p.Common(x.name(v)) {
+				x.f.SetLinkage(v, linkageOnceODR)
+			}
+		})
+	}
 	if x.mod == 0 {
 		x.mod = mod
 		return nil

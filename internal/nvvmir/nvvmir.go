@@ -4,6 +4,7 @@ package nvvmir
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -40,6 +41,13 @@ func LTO(bitcode []byte) []byte { return append([]byte(ltoMagic), bitcode...) }
 
 // FromLTO is the bitcode of such a result; ok is false for anything else.
 func FromLTO(b string) (bitcode string, ok bool) { return strings.CutPrefix(b, ltoMagic) }
+
+// reserved is a C++ name with an identifier in it that is the implementation's: __float2half(float), operator+(__half, __half).
+var reserved = regexp.MustCompile(`^_Z.*\d__[a-z]`)
+
+// OfHeader tells functions of CUDA's headers. Those of NVIDIA's cuda_fp16.h are not inline for NVRTC, so that each module which
+// includes it has them all.
+func OfHeader(name string) bool { return reserved.MatchString(name) }
 
 // archs are the architectures of CUDA 11 to 13, and whether there are code for one of them alone (a) and for its family (f).
 var archs = map[string]string{

@@ -69,7 +69,7 @@ func program(req *compile.Request) (*llvm.Program, error) {
 		}
 		p.Units = append(p.Units, llvm.Unit{Name: u.Name, IR: text, Lazy: u.Lazy, Ours: ours})
 	}
-	p.Rename = nvvmir.Renamed
+	p.Rename, p.Common = nvvmir.Renamed, nvvmir.OfHeader
 	p.Supply = libdevice.For
 	p.Reflect = map[string]int{"__CUDA_PREC_DIV": precise(o.FastDiv), "__CUDA_PREC_SQRT": precise(o.FastSqrt)}
 	p.Units = append(p.Units, llvm.Unit{Name: "library", IR: nvvmir.Library, Lazy: true})

@@ -190,6 +190,22 @@ func TestNVVMOfClang(t *testing.T) {
 	}
 }
 
+// Two modules made here may have the same function of a header; one that nobody calls goes. Their own must not meet.
+func TestNVVMCommon(t *testing.T) {
+	unit := func(name, more string) string {
+		return string(nvvmir.LTO([]byte(nvvmHead + "define i32 @_Z8__halvedi(i32 %x) noinline {\n  %y = lshr i32 %x, 1\n  ret i32 %y\n}\n" +
+			"define i32 @_Z8__unusedi(i32 %x) {\n  ret i32 %x\n}\n" +
+			"define i32 @" + name + "(i32 %x) {\n  %y = call i32 @_Z8__halvedi(i32 %x)\n  ret i32 %y\n}\n" + more)))
+	}
+	text, err := compileNVVM(t, nil, unit("a", ""), unit("b", ""))
+	if err != nil || strings.Count(text, "shr.u32") != 1 || strings.Contains(text, "unused") {
+		t.Errorf("%v in\n%s", err, text)
+	}
+	if _, err := compileNVVM(t, nil, unit("a", ""), unit("a", "")); err == nil || !strings.Contains(err.Error(), "multiply defined") {
+		t.Errorf("defined twice: %v", err)
+	}
+}
+
 // What -gen-lto gives is a module of another program, without what nobody needs, and options are those of that program.
 func TestNVVMForLinking(t *testing.T) {
 	ir, err := compileNVVM(t, []string{"-gen-lto", "-ftz=1"}, nvvmKernel, nvvmLibrary)
