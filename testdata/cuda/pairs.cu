@@ -6,6 +6,7 @@
 #include "check.h"
 
 static __host__ __device__ int side() { NV_IF_TARGET(NV_IS_DEVICE, (return 1;), (return 2;)) }
+static __host__ __device__ int bare() { NV_IF_ELSE_TARGET(NV_IS_DEVICE, int n = 3; return n;, int n = 4; return n;) }
 static __host__ __device__ int provided() {
   NV_DISPATCH_TARGET(NV_PROVIDES_SM_100, (return 100;), NV_PROVIDES_SM_80, (return 80;), NV_IS_DEVICE, (return 1;), NV_ANY_TARGET,
                      (return 0;))
@@ -39,5 +40,6 @@ TEST() {
   EQ(CUDART_LN2_HI + CUDART_LN2_LO, CUDART_LN2);
   TRUE(CUDART_NAN != CUDART_NAN && CUDART_INF > 1e308);
   EQ(side(), 1);
+  EQ(bare(), 3);
   EQ(provided(), 80);
 }

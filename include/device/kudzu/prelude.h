@@ -21,6 +21,10 @@
 #ifdef __CUDACC_RTC__
 #include "std.h"
 #include "zruntime_types.h"
+#include "../nv/target" // NVRTC has it without being asked
+// NVIDIA's NVRTC has the functions of its own cuda_fp16.h and cuda_bf16.h in a library; here such a header brings them.
+#define __FORCE_INCLUDE_CUDA_FP16_HPP_FROM_FP16_H__
+#define __FORCE_INCLUDE_CUDA_BF16_HPP_FROM_BF16_H__
 // NVRTC is neither; CCCL asks for these before it asks for NVRTC.
 #undef __clang__
 #undef __GNUC__
