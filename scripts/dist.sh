@@ -115,6 +115,12 @@ if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
 	"$dist/bin/kudzu" links | while read -r name; do # the same program under names that others look for
 		ln -sf kudzu "$dist/bin/$name"
 	done
+	# Where clients look below a folder of CUDA's for libNVVM, and for libraries.
+	mkdir -p "$dist/nvvm/lib64"
+	for name in libnvvm.so libnvvm.so.4; do
+		ln -sf ../../lib/libnvvm.so.4 "$dist/nvvm/lib64/$name"
+	done
+	ln -sfn lib "$dist/lib64"
 	# Where a folder of CUDA has it. The oldest libLLVM writes it, so that all read it.
 	bc=$dist/nvvm/libdevice/libdevice.10.bc
 	if newer "$bc" "$root/internal/libdevice/zkernels.lz4" "$0"; then

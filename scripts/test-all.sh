@@ -57,6 +57,8 @@ if [ "$(uname -m)" = x86_64 ]; then
         failed=yes
     fi
 fi
+say "libdevice: every function on 10,000 numbers, and all of them through libNVVM"
+KUDZU_FULL=1 go test -timeout 30m ./internal/testkit/devicemath || failed=yes
 for v in $(scripts/setup.sh found); do
     compiler "$v" || failed=yes
     full "$v" native

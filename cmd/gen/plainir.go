@@ -31,7 +31,7 @@ var plainRules = []struct {
 	{regexp.MustCompile(`(?m)^(;|source_filename|target |!).*\n`), ""},
 	{regexp.MustCompile(`(?m)[ \t]+;.*$`), ""},
 	{regexp.MustCompile(`,? ![a-z.]+ !\d+`), ""},
-	{regexp.MustCompile(` (captures\([a-z]*\)|initializes\(\(\d+, \d+\)\)|range\([^)]*\)|noundef|nonnull|writeonly|readonly|dead_on_return|dso_local|local_unnamed_addr|unnamed_addr)`), ""},
+	{regexp.MustCompile(` (captures\([a-z]*\)|initializes\(\(\d+, \d+\)\)|range\([^)]*\)|noundef|nonnull|writeonly|readonly|dead_on_return|zeroext|signext|dso_local|local_unnamed_addr|unnamed_addr)`), ""},
 	{regexp.MustCompile(`\bsamesign `), ""},
 	{regexp.MustCompile(`\binbounds nuw\b`), "inbounds"},
 	{regexp.MustCompile(`@llvm\.nvvm\.ex2\.approx(\.ftz)?\.f32\b`), "@llvm.nvvm.ex2.approx$1.f"},

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kudzu/internal/libdevice"
 )
 
 // TestLoadEnv: what each way puts into the environment, before what was there and only once.
@@ -149,5 +151,35 @@ func TestWithTools(t *testing.T) {
 	want := []string{"TRITON_PTXAS_PATH=/own", "TRITON_PTXAS_BLACKWELL_PATH=" + filepath.Join(filepath.Dir(self), "ptxas"), "CUDA_ROOT=" + filepath.Dir(filepath.Dir(self)), "PATH=" + path}
 	if err != nil || !slices.Equal(env, want) || os.Getenv("PATH") != path {
 		t.Errorf("with it: %q, %v", env, err)
+	}
+}
+
+// TestWithToolkit: our folder stands in for CUDA's where none is named or installed.
+func TestWithToolkit(t *testing.T) {
+	ours, other := t.TempDir(), t.TempDir()
+	none := filepath.Join(ours, "none")
+	if got := withToolkit(nil, ours, none); got != nil {
+		t.Errorf("without the library: %q", got)
+	}
+	file := filepath.Join(ours, libdevice.File)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		env       []string
+		installed string
+		want      []string
+	}{
+		{[]string{"A=1"}, none, []string{"A=1", "CUDA_HOME=" + ours}},
+		{[]string{"CUDA_PATH=/x"}, none, []string{"CUDA_PATH=/x"}},
+		{[]string{"CUDA_HOME=/x"}, none, []string{"CUDA_HOME=/x"}},
+		{[]string{"A=1"}, other, []string{"A=1"}},
+	} {
+		if got := withToolkit(c.env, ours, c.installed); !slices.Equal(got, c.want) {
+			t.Errorf("%q, %s: %q, want %q", c.env, c.installed, got, c.want)
+		}
 	}
 }

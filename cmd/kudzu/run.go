@@ -14,6 +14,7 @@ import (
 
 	"kudzu/internal/config"
 	"kudzu/internal/engine"
+	"kudzu/internal/libdevice"
 )
 
 // libraryDir is the folder with our libcuda.so.1: beside the program in a tree made by make dist.
@@ -175,9 +176,26 @@ func withTools(env []string) ([]string, error) {
 			env = append(env, v[0]+"="+filepath.Join(dir, v[1]))
 		}
 	}
+	env = withToolkit(env, filepath.Dir(dir), "/usr/local/cuda")
 	env = frontOf(env, "PATH", dir)
 	path, _ := strings.CutPrefix(env[len(env)-1], "PATH=")
 	return env, os.Setenv("PATH", path)
+}
+
+// withToolkit has clients that look for a folder of CUDA's take ours, which has libNVVM and libdevice where those are: only if
+// the environment names none, and none is installed.
+func withToolkit(env []string, ours, installed string) []string {
+	named := func(e string) bool { return strings.HasPrefix(e, "CUDA_HOME=") || strings.HasPrefix(e, "CUDA_PATH=") }
+	if slices.ContainsFunc(env, named) {
+		return env
+	}
+	if _, err := os.Stat(installed); err == nil {
+		return env
+	}
+	if _, err := os.Stat(filepath.Join(ours, libdevice.File)); err != nil {
+		return env
+	}
+	return append(env, "CUDA_HOME="+ours)
 }
 
 func setEnv(env []string, name, val string) []string {

@@ -91,7 +91,7 @@ def elementary(suffix, single, bits):
     n = lambda x: x + suffix
     fit(n("exp"), rest(m.exp, [1, 1]), -0.347, 0.347, bits, s)
     fit(n("exp2"), rest(lambda x: mpf(2) ** x, [1]), -0.5, 0.5, bits + 1, s)
-    fit(n("exp10"), rest(lambda x: mpf(10) ** x, [1]), -0.1507, 0.1507, bits + 1, s)
+    fit(n("exp10"), rest(lambda x: mpf(10) ** x, [1, m.log(10)]), -0.1507, 0.1507, bits - 1, s)
     fit(n("atanh"), lambda z: 2 * rest(even(lambda x: m.atanh(x) / x), [1])(z), 0, 0.0296, bits - 2, s)
     fit(n("atanh2"), lambda z: 2 * rest(even(lambda x: m.atanh(x) / x), [1, mpf(1) / 3])(z), 0, 0.0296, bits - 2, s)
     fit(n("sin"), rest(even(lambda x: m.sin(x) / x), [1]), 0, 0.62, bits - 1, s)
@@ -224,6 +224,8 @@ def constants():
     split("LOG10_2F", m.log10(2), True)
     split("LOG2_E", m.log(m.e, 2), parts=2)
     split("LOG2_EF", m.log(m.e, 2), True, 2)
+    split("LN10", m.log(10), parts=2)
+    split("LN10F", m.log(10), True, 2)
     split("LOG2_10", m.log(10, 2), parts=1)
     split("LOG2_10F", m.log(10, 2), True, 1)
     split("LOG10_E", m.log10(m.e), parts=2)

@@ -21,6 +21,9 @@ var texts = packed.New(packedTexts)
 // Text is the whole module.
 func Text() string { return texts.Text("libdevice") }
 
+// File is where a folder of CUDA's has the library as bitcode.
+const File = "nvvm/libdevice/libdevice.10.bc"
+
 // Prefix begins the name of every function.
 const Prefix = "__nv_"
 

@@ -34,7 +34,7 @@ FN double __nv_exp10(double x)
 {
 	double t = fma(x, LOG2_10_0, MAGIC), k = t - MAGIC;
 	double r = fma(k, -LOG10_2_1, fma(k, -LOG10_2_0, x));
-	double p = scale(fma(r, p_exp10(r), 1), (int)bits(t));
+	double p = scale(1 + fma(r, LN10_0, fma(r * r, p_exp10(r), r * LN10_1)), (int)bits(t));
 	p = x > 0x1.34413509f79fep8 ? INF_D : p;
 	return x < -324 ? 0 : p;
 }

@@ -41,7 +41,7 @@ FN float __nv_exp10f(float x)
 	float t = fmaf(x, LOG2_10F_0, MAGICF), k = t - MAGICF;
 	int n = whole(t);
 	float r = fmaf(k, -LOG10_2F_1, fmaf(k, -LOG10_2F_0, x));
-	return exp_endsf(x, scalef(fmaf(r, p_exp10_f(r), 1), n), -46, 0x1.344134p5f);
+	return exp_endsf(x, scalef(1 + fmaf(r, LN10F_0, fmaf(r * r, p_exp10_f(r), r * LN10F_1)), n), -46, 0x1.344134p5f);
 }
 
 // exp_minus_1f is e^x - 1 as a sum, for -50 < x < 88.

@@ -111,7 +111,7 @@ FN double __nv_normcdfinv(double p)
 	double y = 2 * p, t = fma(-2, p, 1);
 	double w = y > 0.5 && y < 1.5 ? log_1p(-t * t, 0).h : logarithm(y > 0 && y < 2 ? y * (2 - y) : 1).h;
 	double r = -t * inverse(-w);
-	r = fma(r, SQRT_2_1, r * SQRT_2_0);
+	r = fma(r, SQRT_2_1, r * SQRT_2_0) + 0.0; // never -0
 	r = p == 0 ? -INF_D : r;
 	r = p == 1 ? INF_D : r;
 	return p >= 0 && p <= 1 ? r : NAN_D;

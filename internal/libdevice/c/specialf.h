@@ -97,7 +97,7 @@ FN float __nv_erfcinvf(float y)
 FN float __nv_normcdfinvf(float p)
 {
 	float y = 2 * p, t = fmaf(-2, p, 1), r = -t * inversef(-__nv_logf(y * (2 - y)));
-	r = fmaf(r, SQRT_2F_1, r * SQRT_2F_0);
+	r = fmaf(r, SQRT_2F_1, r * SQRT_2F_0) + 0.0f; // never -0
 	r = p == 0 ? -INF_F : r;
 	r = p == 1 ? INF_F : r;
 	return p >= 0 && p <= 1 ? r : NAN_F;

@@ -23,6 +23,12 @@
 #define LOG2_EF_0 0x1.7154760000000p+0f
 #define LOG2_EF_1 0x1.4ae0c00000000p-26f
 
+#define LN10_0 0x1.26bb1bbb55516p+1
+#define LN10_1 -0x1.f48ad494ea3e9p-53
+
+#define LN10F_0 0x1.26bb1c0000000p+1f
+#define LN10F_1 -0x1.12aaba0000000p-25f
+
 #define LOG2_10_0 0x1.a934f0979a371p+1
 
 #define LOG2_10F_0 0x1.a934f00000000p+1f
@@ -142,21 +148,20 @@ static inline double p_exp2(double x)
 	return p;
 }
 
-// -0.1507 <= x <= 0.1507, error 2^-53.2
+// -0.1507 <= x <= 0.1507, error 2^-53.4
 static inline double p_exp10(double x)
 {
-	double p = 0x1.85c3e7fa29c27p-15;
-	p = fma(p, x, 0x1.fbfc964eda6d8p-13);
-	p = fma(p, x, 0x1.2ea502ba5e635p-10);
-	p = fma(p, x, 0x1.489786df46ef9p-8);
-	p = fma(p, x, 0x1.4116b06779e3ep-6);
-	p = fma(p, x, 0x1.16e4dfceca31cp-4);
-	p = fma(p, x, 0x1.a7ed70847b3f0p-3);
-	p = fma(p, x, 0x1.1429ffd1d2de1p-1);
-	p = fma(p, x, 0x1.2bd7609fd98c6p+0);
-	p = fma(p, x, 0x1.0470591de2ca8p+1);
+	double p = 0x1.85b3773d5d50ep-15;
+	p = fma(p, x, 0x1.fbe38135f698ap-13);
+	p = fma(p, x, 0x1.2ea50a3154d25p-10);
+	p = fma(p, x, 0x1.48979243c2b58p-8);
+	p = fma(p, x, 0x1.4116b0651aa59p-6);
+	p = fma(p, x, 0x1.16e4dfcb2aecbp-4);
+	p = fma(p, x, 0x1.a7ed70847bdc7p-3);
+	p = fma(p, x, 0x1.1429ffd1d3cecp-1);
+	p = fma(p, x, 0x1.2bd7609fd98c5p+0);
+	p = fma(p, x, 0x1.0470591de2ca6p+1);
 	p = fma(p, x, 0x1.53524c73cea69p+1);
-	p = fma(p, x, 0x1.26bb1bbb55516p+1);
 	return p;
 }
 
@@ -348,16 +353,15 @@ static inline float p_exp2_f(float x)
 	return p;
 }
 
-// -0.1507 <= x <= 0.1507, error 2^-25.3
+// -0.1507 <= x <= 0.1507, error 2^-24.8
 static inline float p_exp10_f(float x)
 {
-	float p = 0x1.17b61c0000000p-4f;
-	p = fmaf(p, x, 0x1.a9867a0000000p-3f);
-	p = fmaf(p, x, 0x1.1429b40000000p-1f);
-	p = fmaf(p, x, 0x1.2bd6cc0000000p+0f);
+	float p = 0x1.1798320000000p-4f;
+	p = fmaf(p, x, 0x1.a94bfc0000000p-3f);
+	p = fmaf(p, x, 0x1.1429ce0000000p-1f);
+	p = fmaf(p, x, 0x1.2bd7020000000p+0f);
 	p = fmaf(p, x, 0x1.04705a0000000p+1f);
 	p = fmaf(p, x, 0x1.53524c0000000p+1f);
-	p = fmaf(p, x, 0x1.26bb1c0000000p+1f);
 	return p;
 }
 

@@ -1,5 +1,8 @@
 // sweep N [NAME...]: calls every function, or those, N times on numbers of all sizes, and on the edges. It prints for each
-// the largest error in units of the last place and where it was, and what is wrong.
+// the largest error in units of the last place and where it was; where an absolute error counts, the largest one in
+// units of what is allowed.
+// sweep check: reads lines NAME ARGUMENT... RESULT, all bits in hexadecimal, that another machine has computed, and
+// prints the two errors of each.
 #include "sweep.h"
 
 static uint64_t state = 88172645463325252ull;
@@ -142,8 +145,39 @@ static void sweep(const struct function *f, int n)
 	printf("\n");
 }
 
+static double number(const struct function *f, uint64_t u) { return from_bits(f->single ? u << 32 : u, f->single); }
+
+static void check(const struct function *f, const uint64_t *words)
+{
+	double x[4] = {0};
+	quad q[4];
+	for (int k = 0; k < f->arity; k++)
+		q[k] = x[k] = f->integer && k == 0 ? (double)(int32_t)words[k] : number(f, words[k]);
+	double got = number(f, words[f->arity]);
+	quad want = f->exact(q);
+	int apart = f->apart && f->apart(q) && isfinite((double)want);
+	double far = apart ? (double)(Q(fabs)((quad)got - want)) / f->absolute : 0;
+	printf("%g %g\n", apart ? 0 : error(f, got, want), far);
+}
+
+static void check_lines(void)
+{
+	char line[400], name[64];
+	while (fgets(line, sizeof line, stdin)) {
+		uint64_t w[5] = {0};
+		sscanf(line, "%63s %lx %lx %lx %lx %lx", name, &w[0], &w[1], &w[2], &w[3], &w[4]);
+		for (int i = 0; i < function_count; i++)
+			if (!strcmp(functions[i].name, name))
+				check(&functions[i], w);
+	}
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "check")) {
+		check_lines();
+		return 0;
+	}
 	int n = argc > 1 ? atoi(argv[1]) : 1000;
 	for (int i = 0; i < function_count; i++) {
 		int wanted = argc < 3;
