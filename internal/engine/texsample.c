@@ -71,35 +71,28 @@ static u32 one(u32 op, const struct kz_tex *o, const u32 (*a)[LANES], u32 (*r)[L
 #endif
 #include "texvector.h"
 
-static bool one_handle(const u64 *handles, u32 mask) {
-	u64 h = handles[__builtin_ctz(mask)], other = 0;
-	for (int i = 0; i < LANES; i++) other |= mask >> i & 1 ? handles[i] ^ h : 0;
-	return !other;
-}
-
-static bool warp_plain(const struct sampler *s, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) { return warp_texture(s, mask, a, r); }
+#define WARP_TEXTURE(NAME) \
+	static bool NAME(const struct sampler *s, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) { return one_handle(handles, mask) && warp_texture(s, mask, a, r); }
+WARP_TEXTURE(warp_plain)
 #ifdef __x86_64__
-__attribute__((target("avx2,fma,tune=haswell,prefer-vector-width=256"))) static bool warp_avx2(const struct sampler *s, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) {
-	return warp_texture(s, mask, a, r);
-}
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,tune=skylake-avx512,prefer-vector-width=512"))) static bool warp_avx512(const struct sampler *s, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) {
-	return warp_texture(s, mask, a, r);
-}
+__attribute__((target("avx2,fma,tune=haswell,prefer-vector-width=256"))) WARP_TEXTURE(warp_avx2)
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,tune=skylake-avx512,prefer-vector-width=512"))) WARP_TEXTURE(warp_avx512)
 #endif
 #ifndef __clang__
 #pragma GCC pop_options
 #endif
 
-bool kz_texture_warp(u32 level, u32 op, const struct kz_tex *o, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) {
+bool kz_texture_warp(u32 level, u32 op, const struct kz_tex *o, u32 mask, const u64 *handles, u32 (*r)[LANES]) {
+	const u32 (*a)[LANES] = (const void *)(handles + LANES);
 	struct sampler s;
 	set_sampler(&s, o, op);
 	if (!warp_common(&s)) return false;
 #ifdef __x86_64__
-	if (level >= 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return warp_avx512(&s, mask, a, r);
-	if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return warp_avx2(&s, mask, a, r);
+	if (level >= 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return warp_avx512(&s, mask, handles, a, r);
+	if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return warp_avx2(&s, mask, handles, a, r);
 #endif
 	(void)level;
-	return warp_plain(&s, mask, a, r);
+	return warp_plain(&s, mask, handles, a, r);
 }
 
 // Does all lanes of mask if they have one handle and the fetch is a common one. False: nothing was done. whole: the results of other lanes do
@@ -107,10 +100,9 @@ bool kz_texture_warp(u32 level, u32 op, const struct kz_tex *o, u32 mask, const 
 static bool fast(bool whole, u32 op, const struct kz_tex *o, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) {
 	struct sampler s;
 	struct fast_side x, y;
-	if (!one_handle(handles, mask)) return false;
-	if (whole && kz_texture_warp(2, op, o, mask, a, r)) return true;
+	if (whole && kz_texture_warp(2, op, o, mask, handles, r)) return true;
 	set_sampler(&s, o, op);
-	if (!fast_sides(&s, &x, &y)) return false;
+	if (!fast_sides(&s, &x, &y) || !one_handle(handles, mask)) return false;
 	for (u32 left = mask; left; left &= left - 1) {
 		int lane = __builtin_ctz(left);
 		u32 v[4];

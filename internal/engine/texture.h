@@ -53,9 +53,9 @@ struct kz_launch;
 struct kz_worker;
 // One instruction for the lanes of mask: 0, or a stop code and, above it, the lanes that stopped.
 uint64_t kz_texture(const struct kz_launch *l, struct kz_worker *w, uint32_t op, uint32_t mask, const void *args, void *results);
-// The lanes of mask of a common fetch from one texture, with vector instructions up to a level: 0 none that not every processor has, 1 AVX2,
-// 2 AVX-512. False: it is no common one, and no result of a lane of mask is there.
-_Bool kz_texture_warp(uint32_t level, uint32_t op, const struct kz_tex *o, uint32_t mask, const uint32_t (*args)[32], uint32_t (*results)[32]);
+// The lanes of mask of a common fetch from one texture, with the arguments and results of kz_texture, in vector instructions up to a
+// level: 0 none that not every processor has, 1 AVX2, 2 AVX-512. False: it is no common one, and no result of a lane of mask is there.
+_Bool kz_texture_warp(uint32_t level, uint32_t op, const struct kz_tex *o, uint32_t mask, const uint64_t *args, uint32_t (*results)[32]);
 // One lane of any fetch, on its own: what the others must give.
 void kz_texture_lane(uint32_t op, const struct kz_tex *o, const uint32_t (*args)[32], uint32_t (*results)[32], int lane);
 

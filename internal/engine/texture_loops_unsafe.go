@@ -15,11 +15,14 @@ static void kz_texture_loop(uint64_t handle, uint32_t op, uint64_t n) {
 	for (uint64_t k = 0; k < n; k++) kz_texture(0, 0, op, ~0u, args, out);
 }
 
-static int kz_texture_compare(uint64_t handle, uint32_t level, uint32_t op, uint32_t mask, const uint32_t *args, uint32_t *got, uint32_t *want) {
+static int kz_texture_compare(uint64_t handle, uint32_t level, uint32_t op, uint32_t mask, const uint32_t *coord, uint32_t *got, uint32_t *want) {
 	const struct kz_tex *o = kz_tex_find(handle);
-	const uint32_t (*a)[32] = (const void *)args;
+	_Alignas(64) uint64_t args[32 + 2 * 16];
+	const uint32_t (*a)[32] = (const void *)(args + 32);
+	for (int i = 0; i < 32; i++) args[i] = mask >> i & 1 ? handle : handle + (uint64_t)i;
+	__builtin_memcpy(args + 32, coord, 2 * 32 * 4);
 	for (int i = 0; i < 32; i++) kz_texture_lane(op, o, a, (void *)want, i);
-	return kz_texture_warp(level, op, o, mask, a, (void *)got);
+	return kz_texture_warp(level, op, o, mask, args, (void *)got);
 }
 */
 import "C"

@@ -307,7 +307,20 @@ PER_WARP void warp_filter_whole(const struct kz_tex *o, const struct warp_taps *
 	warp_fractions(sum, sign ? 32767 : 65535, out);
 }
 
+// filter_four of one texel: no subnormal numbers, and one NaN.
+PER_WARP void warp_single(const u32 *restrict v, u32 *restrict out) {
+	for (int i = 0; i < LANES; i++) {
+		u32 x = v[i], size = x & 0x7fffffff;
+		x = size < 0x00800000 ? x & UINT32_C(1) << 31 : x;
+		out[i] = size > 0x7f800000 ? 0x7fffffff : x;
+	}
+}
+
 PER_WARP bool warp_filter(const struct kz_tex *o, struct warp_taps *t, int taps, u32 mask, u32 *restrict out) {
+	if (o->format == KZ_TEX_F32 && taps == 1) {
+		warp_single(t->v[0], out);
+		return true;
+	}
 	if (o->format == KZ_TEX_F32) return warp_filter_f32(t, taps, mask, out);
 	if (o->format != KZ_TEX_F16) {
 		warp_filter_whole(o, t, taps, out);
@@ -318,15 +331,18 @@ PER_WARP bool warp_filter(const struct kz_tex *o, struct warp_taps *t, int taps,
 	return warp_filter_f16(t, taps, mask, out);
 }
 
-// How many texels have a weight: all four, the two of a row, or one.
+// How many texels have a weight: all four, the two of a row, or one, where all lanes are at the middle of a texel.
 PER_WARP int warp_weights(const struct warp_fetch *f, struct warp_taps *t) {
 	u32 across = 0, along = 0, mask = f->mask;
 	for (int i = 0; i < LANES; i++) {
+		u32 acts = mask >> i & 1 ? ~UINT32_C(0) : 0;
+		across |= (u32)f->u.part[i] & acts;
+		along |= (u32)f->v.part[i] & acts;
+	}
+	if (!(across | along) && f->o->format == KZ_TEX_F32) return 1; // the weights are not asked for
+	for (int i = 0; i < LANES; i++) {
 		int right = f->u.part[i], left = 256 - right, down_ = f->v.part[i];
 		int below = (right * down_ + 128) >> 8, below_left = (left * down_ + 127) >> 8;
-		u32 acts = mask >> i & 1 ? ~UINT32_C(0) : 0;
-		across |= (u32)right & acts;
-		along |= (u32)down_ & acts;
 		t->w[0][i] = left - below_left;
 		t->w[1][i] = right - below;
 		t->w[2][i] = below_left;
@@ -372,6 +388,16 @@ PER_WARP void warp_memory(const struct sampler *s, const u32 *word, u32 (*r)[LAN
 		warp_load(&w, off, v);
 		warp_convert(s, v, r[c]);
 	}
+}
+
+// Whether the lanes of mask have one handle.
+PER_WARP bool one_handle(const u64 *restrict handles, u32 mask) {
+	u64 h = handles[__builtin_ctz(mask)], other = 0;
+	if (mask == ~UINT32_C(0))
+		for (int i = 0; i < LANES; i++) other |= handles[i] ^ h;
+	else
+		for (int i = 0; i < LANES; i++) other |= mask >> i & 1 ? handles[i] ^ h : 0;
+	return !other;
 }
 
 PER_WARP bool warp_texture(const struct sampler *s, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) {
