@@ -33,7 +33,6 @@ type Program struct {
 	FlushF32 bool              // subnormal single precision numbers are zeros
 	Contract bool              // products may be fused with sums
 	Replace  map[string]string // "fdiv" and "sqrt" of single precision become this inline assembly of their operands
-	Debug    bool              // debug information stays
 }
 
 // Header is what a module says of itself.

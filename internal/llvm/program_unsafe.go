@@ -45,7 +45,6 @@ type linker struct {
 	ConstInt                       func(t uintptr, n uint64, signed int32) uintptr
 	ValueAsMetadata                func(v uintptr) uintptr
 	AddModuleFlag                  func(mod uintptr, behaviour int32, key string, n uintptr, value uintptr)
-	StripModuleDebugInfo           func(mod uintptr) int32
 	GetNamedMetadataNumOperands    func(mod uintptr, name string) uint32
 	GetNamedMetadataOperands       func(mod uintptr, name string, out *uintptr)
 	GetMDNodeNumOperands           func(v uintptr) uint32
@@ -309,9 +308,6 @@ func (x *linking) enclose() {
 // prepare puts what the options mean into the module. Calls are convergent unless LLVM finds that a function does nothing
 // that depends on which threads come together; it is for GPUs, and the IR need not say so.
 func (x *linking) prepare() {
-	if !x.p.Debug {
-		x.f.StripModuleDebugInfo(x.mod)
-	}
 	if x.p.FlushF32 {
 		const key = "nvvm-reflect-ftz"
 		one := x.f.ValueAsMetadata(x.f.ConstInt(x.f.Int32TypeInContext(x.ctx), 1, 0))

@@ -36,7 +36,7 @@ func (p *Pipeline) fromNVVM(req *compile.Request, t *clock) (*compile.Result, er
 // program is the request as LLVM takes it.
 func program(req *compile.Request) (*llvm.Program, error) {
 	o := &req.NVVM.Options
-	p := &llvm.Program{Options: nvptx(o), Verify: o.Verify, Bitcode: o.LTO, Check: checkHeader, FlushF32: o.FTZ, Contract: !o.NoFMA && o.Level > 0, Debug: o.Debug || o.Lines, Replace: map[string]string{}}
+	p := &llvm.Program{Options: nvptx(o), Verify: o.Verify, Bitcode: o.LTO, Check: checkHeader, FlushF32: o.FTZ, Contract: !o.NoFMA && o.Level > 0, Replace: map[string]string{}}
 	ftz := ""
 	if o.FTZ {
 		ftz = ".ftz"

@@ -179,6 +179,32 @@ end:
 	}
 }
 
+// Positions in a program's source stay, with and without an option for them, as libNVVM has it.
+func TestNVVMLines(t *testing.T) {
+	ir := nvvmHead + `
+define void @k(i32* %p) !dbg !4 {
+  store i32 1, i32* %p, !dbg !5
+  ret void, !dbg !5
+}
+!nvvm.annotations = !{!6}
+!6 = !{void (i32*)* @k, !"kernel", i32 1}
+!llvm.dbg.cu = !{!2}
+!llvm.module.flags = !{!3}
+!0 = !DIFile(directory: "/src", filename: "k.py")
+!2 = distinct !DICompileUnit(emissionKind: DebugDirectivesOnly, file: !0, isOptimized: true, language: DW_LANG_C_plus_plus, producer: "x", runtimeVersion: 0)
+!3 = !{i32 2, !"Debug Info Version", i32 3}
+!4 = distinct !DISubprogram(file: !0, line: 4, linkageName: "k", name: "k", scope: !0, scopeLine: 4, type: !8, unit: !2)
+!5 = !DILocation(column: 1, line: 5, scope: !4)
+!7 = !{null}
+!8 = !DISubroutineType(types: !7)
+` + nvvmVersion
+	for _, options := range [][]string{nil, {"-generate-line-info"}, {"-g", "-opt=0"}} {
+		if text, err := compileNVVM(t, options, ir); err != nil || !strings.Contains(text, ".loc\t1 5 1") || !strings.Contains(text, "k.py") {
+			t.Errorf("%v: %v in\n%s", options, err, text)
+		}
+	}
+}
+
 // What a compiler here made for linking need not name a version of NVVM IR: clang names none.
 func TestNVVMOfClang(t *testing.T) {
 	ir := nvvmHead + "define i32 @f(i32 %x) {\n  ret i32 %x\n}\n"
