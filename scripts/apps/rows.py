@@ -52,9 +52,9 @@ def error(got, want):
 class Client:
     """The rows of one client at one compute capability. Arguments of the program are names of cases: only these run."""
 
-    def __init__(self, name, version):
+    def __init__(self, name, version, **more):
         self.file = os.environ["ROWS"]
-        self.row = {"client": name, "version": version, "capability": os.environ["KUDZU_COMPUTE_CAPABILITY"]}
+        self.row = {"client": name, "version": version, "capability": os.environ["KUDZU_COMPUTE_CAPABILITY"], **more}
         self.done = set()
         if os.path.exists(self.file):
             with open(self.file) as f:

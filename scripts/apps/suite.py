@@ -96,8 +96,7 @@ def suite(name, version, package, wanted=lambda test: True):
     os.environ.pop("PYTHONWARNINGS", None)  # tests look for warnings
     warnings.simplefilter("default")
     signal.signal(signal.SIGALRM, too_long)
-    client = Client(name, version)
-    client.row["suite"] = True
+    client = Client(name, version, suite=True)
     end = time.monotonic() + PROCESS_SECONDS
     for module in modules(package):
         if module in client.done or (sys.argv[1:] and module not in sys.argv[1:]):
