@@ -148,7 +148,7 @@ func TestWithTools(t *testing.T) {
 	t.Cleanup(func() { _ = os.Remove(link) })
 	env, err = withTools([]string{"PATH=/usr/bin", "TRITON_PTXAS_PATH=/own"})
 	path := filepath.Dir(self) + ":/usr/bin"
-	want := []string{"TRITON_PTXAS_PATH=/own", "TRITON_PTXAS_BLACKWELL_PATH=" + filepath.Join(filepath.Dir(self), "ptxas"), "CUDA_ROOT=" + filepath.Dir(filepath.Dir(self)), "PATH=" + path}
+	want := []string{"TRITON_PTXAS_PATH=/own", "TRITON_PTXAS_BLACKWELL_PATH=" + filepath.Join(filepath.Dir(self), "ptxas"), "CUDA_ROOT=" + filepath.Dir(filepath.Dir(self)), "CUDA_PATH=" + filepath.Dir(filepath.Dir(self)), "PATH=" + path}
 	if err != nil || !slices.Equal(env, want) || os.Getenv("PATH") != path {
 		t.Errorf("with it: %q, %v", env, err)
 	}

@@ -154,8 +154,8 @@ func notRun(program string, err error) error {
 }
 
 // toolVars name our programs to clients that do not look in PATH first: the assembler to Triton, and to torch.compile through
-// it; the folder with bin/ptxas to JAX. The values are relative to the folder of this program.
-var toolVars = [][2]string{{"TRITON_PTXAS_PATH", "ptxas"}, {"TRITON_PTXAS_BLACKWELL_PATH", "ptxas"}, {"CUDA_ROOT", ".."}}
+// it; the folder with bin/ptxas to JAX, with include to CuPy. The values are relative to the folder of this program.
+var toolVars = [][2]string{{"TRITON_PTXAS_PATH", "ptxas"}, {"TRITON_PTXAS_BLACKWELL_PATH", "ptxas"}, {"CUDA_ROOT", ".."}, {"CUDA_PATH", ".."}}
 
 // withTools has programs find our nvidia-smi, assembler and the rest, where they are beside this program; so does the search for
 // the program itself. A variable that is set stays.

@@ -40,6 +40,7 @@ const (
 type clangJob struct {
 	folders []string // of the program's headers
 	timeout time.Duration
+	process *clang // one that was taken for it already, or nil
 }
 
 // clangOutput is what became of it.
@@ -67,7 +68,11 @@ const maxClangOutput = 1 << 30
 
 // clang runs one compilation, in a process that waits for one if it may read the folders.
 func (f *clangs) clang(job *clangJob, args []string) (*clangOutput, error) {
-	c, err := f.take(job.folders)
+	c, err := job.process, error(nil)
+	job.process = nil
+	if c == nil {
+		c, err = f.take(job.folders)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -175,17 +175,22 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 		return nil, err
 	}
 	defer os.RemoveAll(p.Work)
-	if err := spread(p, req); err != nil {
-		return nil, err
-	}
-	if p.PCH, err = f.prelude(o, p, req.Store, timeout); err != nil {
-		return nil, err
-	}
-	t.done("prelude")
 	job := &clangJob{folders: slices.Concat(o.Includes, []string{filepath.Dir(c.Name)}), timeout: timeout}
 	if o.NoSourceDir {
 		job.folders = o.Includes
 	}
+	if job.process, err = f.take(job.folders); err != nil { // it starts while the rest is made ready
+		return nil, err
+	}
+	if err := spread(p, req); err != nil {
+		job.process.end()
+		return nil, err
+	}
+	if p.PCH, err = f.prelude(o, p, req.Store, timeout); err != nil {
+		job.process.end()
+		return nil, err
+	}
+	t.done("prelude")
 	out, err := f.clang(job, o.Args(p, c.Name, depsFile))
 	if err == nil && out.code != 0 && p.PCH != "" && strings.Contains(out.stderr, "PCH file") {
 		p.PCH = "" // the options do not suit it

@@ -13,6 +13,7 @@ import (
 
 	"kudzu/internal/compile"
 	"kudzu/internal/cudacc"
+	"kudzu/internal/nvvmir"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/check"
 )
@@ -104,6 +105,49 @@ static __global__ void s(int *p) { __shared__ int a[32]; a[threadIdx.x] = p[thre
 	}
 	if len(c.Files) == 0 || !strings.HasSuffix(c.Files[0].Path, "kudzu/prelude.h") {
 		t.Errorf("files %+v", c.Files)
+	}
+}
+
+// TestCUDAOptions: options change the code as they do NVRTC's.
+func TestCUDAOptions(t *testing.T) {
+	f := frontEnd(t)
+	const source = "extern \"C\" __global__ void k(float *p) { p[0] = p[1] / p[2] + __builtin_sqrtf(p[3]); p[4] = p[5] * p[6] + p[7]; }\n" +
+		"#ifdef SIDE\nint side() { return 1; }\nextern \"C\" __global__ void s(int *p) { *p = side(); }\n#endif\n"
+	for _, c := range []struct {
+		options string
+		has     []string
+		not     []string
+	}{
+		{"", []string{"div.rn.f32", "sqrt.rn.f32", "fma.rn.f32", ".target sm_52"}, []string{".ftz", ".loc"}},
+		{"-use_fast_math", []string{".ftz.f32", "sqrt.approx.ftz.f32", "fma.rn.ftz.f32"}, []string{"div.rn", "sqrt.rn"}},
+		{"-ftz=true -prec-div=false -prec-sqrt=false", []string{"sqrt.approx.ftz.f32"}, []string{"div.rn"}},
+		{"-fmad=false", []string{"mul.rn.f32"}, []string{"fma"}},
+		{"-lineinfo -arch=compute_90", []string{".loc", ".target sm_90"}, nil},
+		{"-G -arch=compute_80", []string{".debug_info", "debug"}, nil},
+		{"-DSIDE -default-device -std=c++20", []string{".entry s"}, nil},
+		{"-arch=compute_100f", []string{".target sm_100f", ".version 8.8"}, nil},
+		{"-fdevice-syntax-only", []string{".version 8.8"}, []string{".entry"}},
+		{"-rdc=true -arch=sm_80", []string{".entry k"}, nil},
+	} {
+		o := cudaProgram{source: source, options: strings.Fields(c.options)}
+		code := f.good(t, o).Code
+		for _, s := range c.has {
+			if !strings.Contains(code, s) {
+				t.Errorf("%s: no %s in\n%s", c.options, s, code)
+			}
+		}
+		for _, s := range c.not {
+			if strings.Contains(code, s) {
+				t.Errorf("%s: %s in\n%s", c.options, s, code)
+			}
+		}
+	}
+	lto, err := f.try(t, cudaProgram{source: source, options: []string{"-dlto"}, exprs: []string{"k"}})
+	if err != nil || lto.Names[0] != "k" {
+		t.Fatalf("for linking: %v, %+v", err, lto)
+	}
+	if _, ok := nvvmir.FromLTO(lto.Code); !ok {
+		t.Errorf("for linking: %.40q", lto.Code)
 	}
 }
 
