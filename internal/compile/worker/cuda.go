@@ -298,7 +298,7 @@ func (f *clangs) prelude(o *cudacc.Options, p *cudacc.Place, store *compile.Stor
 	if path != "" {
 		return path, nil
 	}
-	fields := []string{"prelude 1", compile.ClangStamp(), id}
+	fields := []string{"prelude 2", compile.ClangStamp(), id}
 	own, _ := filepath.Glob(filepath.Join(p.Headers, filepath.Dir(cudacc.Prelude), "*")) // the pattern is good
 	for _, name := range own {
 		file, err := compile.StatCUDA(name)
@@ -322,6 +322,9 @@ func (f *clangs) prelude(o *cudacc.Options, p *cudacc.Place, store *compile.Stor
 			return "", nil // the program's own compilation says why
 		}
 		code = []byte(out.stdout)
+		if p.Major <= newestPCH {
+			withoutDeferred(code) // if it is not there, so much the better
+		}
 		_ = kept.Put(key, code) // if not, it is made again
 	}
 	path = filepath.Join(work, key.String()+".pch")

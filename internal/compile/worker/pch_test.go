@@ -1,0 +1,42 @@
+package worker
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"kudzu/internal/cudacc"
+)
+
+// TestDeferred: the list of functions to look at again is out of our precompiled header, and what is no header is left alone.
+func TestDeferred(t *testing.T) {
+	f := frontEnd(t)
+	p, err := f.place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, _, err := cudacc.Parse(cudacc.Release12, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.clang(&clangJob{timeout: time.Minute}, o.PCHArgs(p, "-"))
+	if err != nil || out.code != 0 {
+		t.Fatal(err, out)
+	}
+	if pch := []byte(out.stdout); !withoutDeferred(pch) || withoutDeferred(pch) {
+		t.Error("the list is not there, or still there")
+	}
+	path, err := f.prelude(o, p, nil, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || withoutDeferred(b) {
+		t.Errorf("the list is in the header that programs include, %v", err)
+	}
+	for n := range 200 {
+		withoutDeferred([]byte(out.stdout[:n]))
+		withoutDeferred([]byte(out.stdout[len(out.stdout)-n:]))
+		withoutDeferred([]byte(out.stdout[:len(out.stdout)*n/200]))
+	}
+}
