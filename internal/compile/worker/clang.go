@@ -77,7 +77,7 @@ func (f *clangs) clang(job *clangJob, args []string) (*clangOutput, error) {
 		return nil, err
 	}
 	out, err := c.run(args, job.timeout)
-	f.prepare()
+	go f.prepare()
 	return out, err
 }
 
@@ -104,7 +104,7 @@ func (f *clangs) take(folders []string) (*clang, error) {
 	return f.start(may)
 }
 
-// prepare starts the process of the next compilation.
+// prepare starts the process of the next compilation. It ends by itself if nobody comes to use it: its pipe does.
 func (f *clangs) prepare() {
 	f.mu.Lock()
 	may, there := slices.Clone(f.folders), f.ready != nil
