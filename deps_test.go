@@ -62,6 +62,7 @@ var rules = []rule{
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
 	{room: "shim/nvvm", may: "compile driver handle hostmem nvvmir spec/nvvmapi"},
 	{room: "shim/nvrtc", may: "assemble compile cubin cudacc driver handle hostmem ptx spec/nvrtcapi", why: "machine code is the assembler's file"},
+	{room: "shim/nvfatbin", may: "cubin driver fatbin handle hostmem nvvmir spec/fb", why: "it writes what the rooms of containers read"},
 	{room: "shim/nvjitlink", may: "assemble compile cubin driver fatbin handle hostmem nvvmir ptx ptx/check ptx/isa spec/jl", why: "it is the assembler as a library"},
 	{room: "shim/*", may: "packed shim backend driver cudart handle hostmem roster softfloat spec/* logx", why: "a library that has no row of its own"},
 	{room: "libraries", may: "compile shim/* shim/cublas/* shim/cublaslt/* logx", why: "the one list of what libraries need before their first call"},

@@ -17,6 +17,8 @@ static const struct {
 	{"libcurand.so", "10", "libcurand.so.10"},
 	{"libnvJitLink.so", "12", "libnvJitLink.so.12"},
 	{"libnvJitLink.so", "13", "libnvJitLink.so.13"},
+	{"libnvfatbin.so", "12", "libnvfatbin.so.12"},
+	{"libnvfatbin.so", "13", "libnvfatbin.so.13"},
 	{"libnvidia-ml.so", "", "libnvidia-ml.so.1"},
 	{"libnvrtc.so", "12", "libnvrtc.so.12"},
 	{"libnvrtc.so", "13", "libnvrtc.so.13"},

@@ -1,4 +1,4 @@
-// What cuBLAS, cuBLASLt, NVML, libNVVM and CUPTI answer without the Go image: texts of result codes, and versions.
+// What cuBLAS, cuBLASLt, NVML, libNVVM, nvFatbin and CUPTI answer without the Go image: texts of result codes, and versions.
 // A pointer or a size can only be answered here; Go answers result codes.
 #include "base.h"
 
@@ -58,6 +58,9 @@ size_t kzb13_cublasLtGetCudartVersion(void) { return VERSION_13 / 10; }
 const char *kzb_nvmlErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvml), "Unknown Error"); }
 
 const char *kzb_nvrtcGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvrtc), "NVRTC_ERROR unknown"); }
+
+// The text of success is NULL.
+const char *kzb_nvFatbinGetErrorString(int code) { return code ? text_or(kz_error_text(code, KZ_ERRORS_nvfatbin), "unknown error") : 0; }
 
 const char *kzb_nvvmGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvvm), "NVVM_ERROR not found"); }
 

@@ -339,6 +339,27 @@ static const struct row curand[] = {
 	{999, "CURAND_STATUS_INTERNAL_ERROR", "an internal operation failed"},
 };
 
+static const struct row nvfatbin[] = {
+	{0, "NVFATBIN_SUCCESS", ""},
+	{1, "NVFATBIN_ERROR_INTERNAL", "internal error"},
+	{2, "NVFATBIN_ERROR_ELF_ARCH_MISMATCH", "fatbinary elf mismatch: elf arch does not match user-specified arch"},
+	{3, "NVFATBIN_ERROR_ELF_SIZE_MISMATCH", "fatbinary elf mismatch: elf size doesn't match user-specified size"},
+	{4, "NVFATBIN_ERROR_MISSING_PTX_VERSION", "could not find ptx version"},
+	{5, "NVFATBIN_ERROR_NULL_POINTER", "input contained null pointer"},
+	{6, "NVFATBIN_ERROR_COMPRESSION_FAILED", "compression failed"},
+	{7, "NVFATBIN_ERROR_COMPRESSED_SIZE_EXCEEDED", "compressed size is bigger than max size of compressed size field"},
+	{8, "NVFATBIN_ERROR_UNRECOGNIZED_OPTION", "unknown option"},
+	{9, "NVFATBIN_ERROR_INVALID_ARCH", "invalid architecture"},
+	{10, "NVFATBIN_ERROR_INVALID_NVVM", "invalid NVVM input"},
+	{11, "NVFATBIN_ERROR_EMPTY_INPUT", "empty input"},
+	{12, "NVFATBIN_ERROR_MISSING_PTX_ARCH", "missing ptx architecture"},
+	{13, "NVFATBIN_ERROR_PTX_ARCH_MISMATCH", "ptx architecture incompatible with specified architecture"},
+	{14, "NVFATBIN_ERROR_MISSING_FATBIN", "host object doesn't contain a fatbin"},
+	{15, "NVFATBIN_ERROR_INVALID_INDEX", "invalid index input"},
+	{16, "NVFATBIN_ERROR_IDENTIFIER_REUSE", "each relocatable entry must have a unique identifier name per architecture"},
+	{17, "NVFATBIN_ERROR_INTERNAL_PTX_OPTION", "used ptx options include internal options"},
+};
+
 static const struct row nvjitlink[] = {
 	{0, "NVJITLINK_SUCCESS", ""},
 	{1, "NVJITLINK_ERROR_UNRECOGNIZED_OPTION", ""},
@@ -440,6 +461,7 @@ static const struct {
 	[KZ_ERRORS_cudart] = {cudart, COUNT(cudart)},
 	[KZ_ERRORS_cupti] = {cupti, COUNT(cupti)},
 	[KZ_ERRORS_curand] = {curand, COUNT(curand)},
+	[KZ_ERRORS_nvfatbin] = {nvfatbin, COUNT(nvfatbin)},
 	[KZ_ERRORS_nvjitlink] = {nvjitlink, COUNT(nvjitlink)},
 	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},
 	[KZ_ERRORS_nvrtc] = {nvrtc, COUNT(nvrtc)},

@@ -8,6 +8,7 @@ extern void *const kz_stubs_cuda[];
 extern void *const kz_stubs_cudart[];
 extern void *const kz_stubs_cupti[];
 extern void *const kz_stubs_curand[];
+extern void *const kz_stubs_nvfatbin[];
 extern void *const kz_stubs_nvjitlink[];
 extern void *const kz_stubs_nvml[];
 extern void *const kz_stubs_nvrtc[];
@@ -20,6 +21,7 @@ void *const *const kz_stubs[KZ_APIS] = {
 	[KZ_API_cudart] = kz_stubs_cudart,
 	[KZ_API_cupti] = kz_stubs_cupti,
 	[KZ_API_curand] = kz_stubs_curand,
+	[KZ_API_nvfatbin] = kz_stubs_nvfatbin,
 	[KZ_API_nvjitlink] = kz_stubs_nvjitlink,
 	[KZ_API_nvml] = kz_stubs_nvml,
 	[KZ_API_nvrtc] = kz_stubs_nvrtc,

@@ -12,6 +12,7 @@ var Handlers = [...][]abi.Handler{
 	cudartHandlers[:],
 	cuptiHandlers[:],
 	curandHandlers[:],
+	nvfatbinHandlers[:],
 	nvjitlinkHandlers[:],
 	nvmlHandlers[:],
 	nvrtcHandlers[:],

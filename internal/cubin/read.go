@@ -98,6 +98,16 @@ func (e *object) target() (sm int, suffix string) {
 	return sm, suffix
 }
 
+// Arch is the architecture that the header of machine code or of a file of ours says: 90 for sm_90. Nothing behind the header is looked at.
+func Arch(b []byte) (sm int, ok bool) {
+	if len(b) < headerSize || le.Uint16(b[18:]) != Machine {
+		return 0, false
+	}
+	e := &object{abi: b[7], flags: le.Uint32(b[48:])}
+	sm, _ = e.target()
+	return sm, true
+}
+
 // Ours reports whether b is a file with PTX that Encode wrote, without reading the PTX.
 func Ours(b []byte) bool {
 	e, err := parse(b)

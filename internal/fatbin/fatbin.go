@@ -120,6 +120,7 @@ type Entry struct {
 	SM       int    // 90 for sm_90
 	Flags    uint64 // FlagXxx
 	Name     string // of the source file, often empty
+	Options  string // of the assembler, in entries with PTX
 	Offset   int    // of the entry header in the container
 	Payload  []byte // as stored
 	FullSize uint64 // declared size once decompressed; 0 if stored plainly
@@ -185,8 +186,16 @@ func parseEntry(b []byte) (e Entry, size uint64, err error) {
 		}
 		e.Payload, e.FullSize = b[head:head+compressed], le.Uint64(b[56:])
 	}
-	if off, n := uint64(le.Uint32(b[32:])), uint64(le.Uint32(b[36:])); n > 0 && off >= entryMin && off < head && n <= head-off {
-		e.Name = string(b[off : off+n])
+	text := func(at uint64) string { // a place in the header and a length, at a place in it
+		off, n := uint64(le.Uint32(b[at:])), uint64(le.Uint32(b[at+4:]))
+		if n == 0 || off < entryMin || off >= head || n > head-off {
+			return ""
+		}
+		return string(b[off : off+n])
+	}
+	e.Name = text(32)
+	if at := uint64(le.Uint32(b[20:])); at >= entryMin && at+8 <= head {
+		e.Options = text(at)
 	}
 	return e, head + stored, nil
 }

@@ -13,8 +13,37 @@ type Part struct {
 	SM           int
 	Major, Minor int
 	Flags        uint64
-	Header       int // header size, 64 if 0
+	Exact        bool // Flags are all: what addresses and host are, too
+	Header       int  // header size at least, 64 if 0
+	Name         string
+	Options      *string // for the assembler; nil: the kind has none
 	Data         []byte
+}
+
+// header is the entry's header, with the fields that are about itself. The name follows the fixed part, then a record that says where the
+// options are, and they.
+func (p *Part) header() []byte {
+	le := binary.LittleEndian
+	head := make([]byte, entryMin)
+	text := func(s string) { // with a NUL, up to a multiple of 8
+		head = append(append(head, s...), make([]byte, 8-len(s)%8)...)
+	}
+	if p.Name != "" {
+		le.PutUint32(head[32:], uint32(len(head)))
+		le.PutUint32(head[36:], uint32(len(p.Name)))
+		text(p.Name)
+	}
+	if p.Options != nil {
+		at := len(head)
+		le.PutUint32(head[20:], uint32(at))
+		head = le.AppendUint32(head, uint32(at+8))
+		head = le.AppendUint32(head, uint32(len(*p.Options)))
+		text(*p.Options)
+	}
+	if n := p.Header - len(head); n > 0 {
+		head = append(head, make([]byte, n)...)
+	}
+	return head
 }
 
 // Write makes a container. It serves tests and tools; what it writes Parse reads back.
@@ -22,7 +51,7 @@ func Write(parts []Part) ([]byte, error) {
 	le := binary.LittleEndian
 	out := make([]byte, HeaderSize)
 	for _, p := range parts {
-		head := make([]byte, max(p.Header, entryMin))
+		head := p.header()
 		data, full := p.Data, 0
 		if p.Kind == PTX {
 			data = append(data[:len(data):len(data)], 0)
@@ -45,7 +74,11 @@ func Write(parts []Part) ([]byte, error) {
 		le.PutUint16(head[24:], uint16(p.Minor))
 		le.PutUint16(head[26:], uint16(p.Major))
 		le.PutUint32(head[28:], uint32(p.SM))
-		le.PutUint64(head[40:], p.Flags|Flag64Bit|FlagLinux)
+		flags := p.Flags
+		if !p.Exact {
+			flags |= Flag64Bit | FlagLinux
+		}
+		le.PutUint64(head[40:], flags)
 		le.PutUint64(head[56:], uint64(full))
 		out = append(append(out, head...), data...)
 	}
@@ -54,6 +87,12 @@ func Write(parts []Part) ([]byte, error) {
 	le.PutUint16(out[6:], HeaderSize)
 	le.PutUint64(out[8:], uint64(len(out)-HeaderSize))
 	return out, nil
+}
+
+// Shrinks reports whether compression with LZ4 makes data smaller. What does not shrink cannot be written with FlagLZ4.
+func Shrinks(data []byte) bool {
+	out, err := compress(data, FlagLZ4)
+	return err == nil && len(out) < len(data)
 }
 
 func compress(data []byte, flags uint64) ([]byte, error) {

@@ -19,6 +19,7 @@ type (
 	ShimWorkspace     struct{}
 	OpenBLAS          struct{}
 	JitLink           struct{}
+	FatBinary         struct{}
 	RuntimeNotices    struct{}
 	RuntimePrimaries  struct{}
 	RuntimeRegistry   struct{}
@@ -132,6 +133,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[ShimWorkspace](), Where: "shim.Workspace", Guards: "pieces of device memory, by stream", Waits: true},
 		{Lock: reflect.TypeFor[OpenBLAS](), Where: "shim/cublas/openblas", Guards: "one product at a time"},
 		{Lock: reflect.TypeFor[JitLink](), Where: "shim/nvjitlink", Guards: "inputs, results and logs of a link"},
+		{Lock: reflect.TypeFor[FatBinary](), Where: "shim/nvfatbin", Guards: "parts and result of a fat binary"},
 		{Lock: reflect.TypeFor[RuntimeNotices](), Where: "cudart", Guards: "callbacks that were registered"},
 		{Lock: reflect.TypeFor[RuntimePrimaries](), Where: "cudart", Guards: "which primary contexts the runtime holds", Waits: true},
 		{Lock: reflect.TypeFor[RuntimeRegistry](), Where: "cudart", Guards: "what programs registered before main"},

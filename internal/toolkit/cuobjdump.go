@@ -61,6 +61,8 @@ type piece struct {
 	loose      bool // the file is this piece
 	version    [2]int
 	compressed bool
+	identifier string
+	assembler  string // options
 }
 
 // runCuobjdump is the program.
@@ -162,7 +164,8 @@ func ofEntry(e *fatbin.Entry) (piece, bool) {
 	if err != nil || e.Kind != fatbin.PTX && e.Kind != fatbin.ELF {
 		return piece{}, false
 	}
-	p := piece{arch: fmt.Sprintf("sm_%d", e.SM), data: data, ptx: e.Kind == fatbin.PTX, version: [2]int{e.Major, e.Minor}, compressed: e.Compressed()}
+	p := piece{arch: fmt.Sprintf("sm_%d", e.SM), data: data, ptx: e.Kind == fatbin.PTX, version: [2]int{e.Major, e.Minor}, compressed: e.Compressed(),
+		identifier: e.Name, assembler: e.Options}
 	if p.ptx {
 		p.data = bytes.TrimRight(data, "\x00")
 		if t, ok := fatbin.PTXTarget(p.data); ok {
@@ -260,8 +263,11 @@ func (d *dump) head(p *piece) {
 	if p.compressed {
 		fmt.Fprintln(d.out, "compressed")
 	}
+	if p.identifier != "" {
+		fmt.Fprintln(d.out, "identifier = "+p.identifier)
+	}
 	if p.ptx {
-		fmt.Fprintln(d.out, "ptxasOptions = ")
+		fmt.Fprintln(d.out, "ptxasOptions = "+p.assembler)
 	}
 }
 

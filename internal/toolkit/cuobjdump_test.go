@@ -90,3 +90,20 @@ func TestCuobjdump(t *testing.T) {
 		t.Errorf("%d: %s", code, errs)
 	}
 }
+
+// TestIdentifier: an entry's name and its assembler's options, as cuobjdump 13.4 prints them of what nvFatbin made.
+func TestIdentifier(t *testing.T) {
+	t.Chdir(t.TempDir())
+	options := "-O3 -v"
+	b, err := fatbin.Write([]fatbin.Part{{Kind: fatbin.PTX, SM: 80, Major: 8, Name: "name", Options: &options, Data: []byte(".version 8.0\n.target sm_80\n")}})
+	if err == nil {
+		err = os.WriteFile("k.fatbin", b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "\nFatbin ptx code:\n================\narch = sm_80\ncode version = [8,0]\nhost = linux\ncompile_size = 64bit\nidentifier = name\nptxasOptions = -O3 -v\n"
+	if out, errs, code := run(t, "cuobjdump", "k.fatbin"); out != want || errs != "" || code != 0 {
+		t.Errorf("%d, %s%swant\n%s", code, errs, out, want)
+	}
+}
