@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"kudzu/internal/cubin"
 	"kudzu/internal/emit/warp"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/ir"
@@ -62,7 +63,7 @@ type kernelVerdict struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// runCheck looks into a program, library, fat binary or PTX file: its kernels, and what of them does not work here.
+// runCheck looks into a program, library, fat binary, PTX file or file of our assembler: its kernels, and what of them does not work here.
 func runCheck(args []string, out io.Writer) error {
 	r := &checkReport{cannot: map[string][]string{}, targets: map[string]int{}, machine: map[string]int{}, out: out}
 	file := ""
@@ -113,11 +114,14 @@ func (r *checkReport) check(file string, data []byte) error {
 	r.loads.Program = findProgram(filesOf(file, data)...)
 	r.pool = newPool(runtime.NumCPU())
 	r.lowered = r.fast || !r.full && ptxBytes(data) > lowerOnly
-	if isPTX(data) {
-		if t, ok := fatbin.PTXTarget(data); ok {
+	if text, ok := plainText(data); ok {
+		if t, ok := fatbin.PTXTarget([]byte(text)); ok {
 			r.loads.target(t)
 		}
-		r.module(string(data))
+		r.module(text)
+	} else if foreign := machineCode(data); foreign != "" {
+		r.binaries++
+		r.machine[foreign]++
 	} else {
 		r.containers(data)
 	}
@@ -194,8 +198,8 @@ const lowerOnly = 4 << 20
 
 // ptxBytes is about how much PTX a file holds.
 func ptxBytes(data []byte) (n uint64) {
-	if isPTX(data) {
-		return uint64(len(data))
+	if text, ok := plainText(data); ok {
+		return uint64(len(text))
 	}
 	for c := range fatBinaries(data) {
 		for i := range c.Entries {
@@ -211,6 +215,27 @@ func ptxBytes(data []byte) (n uint64) {
 func isPTX(data []byte) bool {
 	start := data[:min(len(data), 4096)]
 	return bytes.Contains(start, []byte(".version")) && bytes.IndexByte(start, 0) < 0
+}
+
+// plainText is the one text of a file: PTX, or what our assembler made of it.
+func plainText(data []byte) (string, bool) {
+	if isPTX(data) {
+		return string(data), true
+	}
+	if !cubin.Ours(data) {
+		return "", false
+	}
+	text, err := cubin.Text(data)
+	return text, err == nil
+}
+
+// machineCode is the target of a cubin of NVIDIA's, "" for other files.
+func machineCode(data []byte) string {
+	sm, ok := cubin.Arch(data)
+	if !ok || fatbin.Sniff(data) != fatbin.FormatELF {
+		return ""
+	}
+	return fmt.Sprintf("sm_%d", sm)
 }
 
 // fatBinaries are the containers of a file: of the sections that hold them in a program, else of the file itself.

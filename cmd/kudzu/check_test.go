@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/cubin"
 	"kudzu/internal/fatbin"
 )
 
@@ -40,7 +41,15 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{"ptx": []byte(checkPTX), "fatbin": fat, "inside": append([]byte("\x50\xed\x55\xbasome bytes before"), fat...)} {
+	file, err := (&cubin.File{SM: 80, Text: checkPTX}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := bytes.ReplaceAll(file, []byte(cubin.Section), []byte(".other.sec"))
+	if out, err := checkFile(t, machine); !errors.Is(err, exitNoCode) || !strings.Contains(out, "only machine code for NVIDIA's processors (1 pieces)") {
+		t.Errorf("a cubin of NVIDIA's: %v\n%s", err, out)
+	}
+	for name, data := range map[string][]byte{"ptx": []byte(checkPTX), "assembled": file, "fatbin": fat, "inside": append([]byte("\x50\xed\x55\xbasome bytes before"), fat...)} {
 		out, err := checkFile(t, data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

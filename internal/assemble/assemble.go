@@ -20,6 +20,7 @@ type Options struct {
 	Relocatable  bool   // functions may be missing
 	MaxRegisters int    // of a thread, for kernels that do not say it; 0: no limit
 	Entries      []string
+	Checked      bool // somebody else has checked it, for a device: its target and sizes are not looked at
 }
 
 // Fatal is a fault without a line. Its text is the assembler's.
@@ -47,21 +48,9 @@ func Text(text string, o Options) (*cubin.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !runs(m.Target, o) {
-		return nil, Fatal("SM version specified by .target is higher than default SM version assumed")
-	}
-	if m.AddressSize == 32 {
-		return nil, Fatal("32-Bit compilation is no longer supported")
-	}
-	if name := Unresolved(m); name != "" && !o.Relocatable {
-		return nil, Missing(name)
-	}
-	if err := check.Sizes(m, Limits); err != nil {
-		return nil, err
-	}
-	for _, name := range o.Entries {
-		if f := m.Func(name); f == nil || f.Kind != ptx.Entry {
-			return nil, Fatal("Unknown function " + name)
+	if !o.Checked {
+		if err := fits(m, o); err != nil {
+			return nil, err
 		}
 	}
 	f := &cubin.File{SM: o.SM, Suffix: o.Suffix, Relocatable: o.Relocatable, Text: text}
@@ -81,6 +70,28 @@ func Text(text string, o Options) (*cubin.File, error) {
 		}
 	}
 	return f, nil
+}
+
+// fits says what keeps a module from being assembled with these options.
+func fits(m *ptx.Module, o Options) error {
+	if !runs(m.Target, o) {
+		return Fatal("SM version specified by .target is higher than default SM version assumed")
+	}
+	if m.AddressSize == 32 {
+		return Fatal("32-Bit compilation is no longer supported")
+	}
+	if name := Unresolved(m); name != "" && !o.Relocatable {
+		return Missing(name)
+	}
+	if err := check.Sizes(m, Limits); err != nil {
+		return err
+	}
+	for _, name := range o.Entries {
+		if f := m.Func(name); f == nil || f.Kind != ptx.Entry {
+			return Fatal("Unknown function " + name)
+		}
+	}
+	return nil
 }
 
 // OldestTarget is the first architecture that release 12.9 assembles for.

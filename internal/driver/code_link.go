@@ -16,8 +16,8 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// Linker makes one image of several. The image is PTX again, ended by a NUL, which every call that loads an image takes;
-// what a vendor's linker would have made is machine code for a machine that is not here.
+// Linker makes one image of several: a file of our assembler, which every call that loads an image takes, as it is where the real
+// driver gives a cubin.
 type Linker struct {
 	state *state
 	dev   claim
@@ -224,12 +224,20 @@ func (l *Linker) link() error {
 		}
 		return err
 	}
-	addr, _, err := mapHost(uint64(len(text)) + 1)
+	file, err := assemble.Text(text, assemble.Options{SM: l.dev.sm, Checked: true})
+	if err != nil {
+		return errInvalidPTX
+	}
+	image, err := file.Encode()
+	if err != nil {
+		return errInvalidImage
+	}
+	addr, _, err := mapHost(uint64(len(image)))
 	if err != nil {
 		return err
 	}
-	copy(hostmem.Bytes(hostmem.Ptr(addr), uint64(len(text))), text) // the mapping is zero behind it
-	l.image, l.length, l.parts = addr, uint64(len(text))+1, nil
+	copy(hostmem.Bytes(hostmem.Ptr(addr), uint64(len(image))), image)
+	l.image, l.length, l.parts = addr, uint64(len(image)), nil
 	return nil
 }
 

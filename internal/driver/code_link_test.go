@@ -3,6 +3,7 @@ package driver
 import (
 	"testing"
 
+	"kudzu/internal/cubin"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
@@ -51,8 +52,9 @@ func TestLink(t *testing.T) {
 	n, err := th.LinkComplete(l, at)
 	want(t, "complete", err, 0)
 	image := hostmem.Load[hostmem.Ptr](at)
-	if b := hostmem.Bytes(image, n); b[n-1] != 0 {
-		t.Error("the image does not end with a NUL")
+	file, err := cubin.Decode(hostmem.Bytes(image, n))
+	if err != nil || len(file.Kernels) != 1 || file.Kernels[0].Name != "run" || file.Text == "" {
+		t.Errorf("the image is no file with the kernel: %+v, %v", file, err)
 	}
 	m, err := th.ModuleLoadData(image)
 	want(t, "load", err, 0)
