@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
@@ -75,6 +77,54 @@ func wgmmaRule(c *checker, in *ptx.Inst) {
 			c.errorf(in.Pos, "Argument %d of instruction '%s': unexpected value '%d', expected to be %s", i, what, int64(n), [2]string{"0", "0 or 1"}[selectors])
 		}
 	}
+}
+
+// scaleRule: which byte of a register the scales begin with, and which threads of four have them.
+func scaleRule(c *checker, in *ptx.Inst) {
+	if !in.Has(isa.ModBlockScale) {
+		return
+	}
+	for i, o := range in.Form.Operands() {
+		switch o.Name {
+		case "a", "b", "c":
+			// Some of its elements may be constants, not all of them.
+			if !slices.ContainsFunc(in.Args[i].Elems, func(e ptx.Operand) bool { return e.Kind != ptx.OpImm }) {
+				c.mismatch(in)
+				return
+			}
+		case "sa", "sb":
+			if !c.scalePlace(in, i+1, map[string]int64{"sa": 1, "sb": 3}[o.Name]) {
+				return
+			}
+		}
+	}
+}
+
+// scalePlace checks the pair behind a register with scales.
+func (c *checker) scalePlace(in *ptx.Inst, at int, threads int64) bool {
+	pair := in.Args[at].Elems
+	if len(pair) != 2 {
+		return true
+	}
+	bytes := map[isa.Mod]string{isa.ModScaleVec2X: "0 or 2", isa.ModScaleVec4X: "0"}[in.OptMod("scale_vec")]
+	if in.Has(isa.ModKindMxf4) {
+		bytes = "0 or 2"
+	}
+	if pair[0].Kind == ptx.OpImm {
+		switch n := int64(pair[0].Imm); {
+		case bytes == "" && (n < 0 || n > 3):
+			c.errorf(in.Pos, "Argument %d of instruction '%v': value '%d' out of range, expected to be in range [0..3]", at, in.Op(), n)
+			return false
+		case bytes != "" && n != 0 && (n != 2 || bytes == "0"):
+			c.errorf(in.Pos, "Argument %d of instruction '%v': unexpected value '%d', expected to be %s", at, in.Op(), n, bytes)
+			return false
+		}
+	}
+	if n := int64(pair[1].Imm); pair[1].Kind == ptx.OpImm && (n < 0 || n > threads) {
+		c.errorf(in.Pos, "Argument %d of instruction '%v': value '%d' out of range, expected to be in range [0..%d]", at, in.Op(), n, threads)
+		return false
+	}
+	return true
 }
 
 // wgmmaWaitRule: the number of groups that may be open.

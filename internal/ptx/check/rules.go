@@ -36,6 +36,7 @@ var rules = [isa.NumOps]func(*checker, *ptx.Inst){
 	isa.Bar: barRule, isa.Barrier: barRule,
 	isa.Createpolicy: policyRule, isa.Setmaxnreg: setmaxnregRule, isa.Alloca: allocaRule,
 	isa.Cvta: cvtaRule, isa.Mapa: cvtaRule, isa.Getctarank: cvtaRule,
+	isa.Mma: scaleRule, isa.MmaSp: scaleRule,
 	isa.WgmmaMmaAsync: wgmmaRule, isa.WgmmaMmaAsyncSp: wgmmaRule, isa.WgmmaWaitGroup: wgmmaWaitRule,
 	isa.Tcgen05Ld: fragmentRule, isa.Tcgen05St: fragmentRule, isa.Tcgen05LdRed: fragmentRule,
 	isa.CpAsync:     cpAsyncRule,
