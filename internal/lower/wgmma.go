@@ -145,9 +145,6 @@ func lowerWgmmaWait(x *inst) {
 	if !x.usesMbarriers() {
 		return
 	}
-	if x.opts.GPU {
-		x.fail("%s in a kernel with mbarriers", x.spelling())
-	}
 	x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarSync}, i32(ir.BarWarpgroup), i32(128))
 }
 

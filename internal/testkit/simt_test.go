@@ -60,8 +60,6 @@ var simtMissing = map[string]string{
 	"sync/cluster":         "barrier.cluster.arrive in a kernel with clusters",
 	"memory/vectors_whole": "an ordered store of 16 bytes",
 
-	"matrix/wgmma_pipeline": "wgmma.wait_group.sync.aligned in a kernel with mbarriers",
-
 	"control/launch_kernels": deviceLaunches,
 	"control/launch_order":   deviceLaunches,
 	"control/launch_runtime": deviceLaunches,

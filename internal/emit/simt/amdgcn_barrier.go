@@ -27,7 +27,7 @@ const (
 
 // countedBarriers are the barriers of a kernel that live in shared memory.
 type countedBarriers struct {
-	ids      uint16 // numbers
+	ids      uint32 // numbers; bit ir.BarWarpgroup is for those of all warpgroups
 	computed bool   // of some the number is not known
 }
 
@@ -42,11 +42,30 @@ func (e *emitter) findBarriers() {
 		switch {
 		case in.Op != ir.Bar || !isCounted(in):
 		case in.Args[0].Const:
-			e.barriers.ids |= 1 << (in.Args[0].Bits & 15)
+			e.barriers.ids |= 1 << barNumber(in.Args[0].Bits)
 		default:
 			e.barriers.computed = true
 		}
 	})
+}
+
+// barWords is how many barriers there are: those that programs name, and one for each warpgroup.
+const barWords = ir.BarWarpgroup + 8
+
+// barNumber is a barrier's number: one that programs can name, or that of the warpgroups.
+func barNumber(bits uint64) uint64 {
+	if bits == ir.BarWarpgroup {
+		return bits
+	}
+	return bits & (ir.BarWarpgroup - 1)
+}
+
+// barIndex is which of the words a barrier is.
+func (e *emitter) barIndex(id *ir.Value) ll.Val {
+	if id.Const && id.Bits == ir.BarWarpgroup {
+		return e.Add(e.LShr(e.linearID(), ll.Int("i32", 7)), ll.Int("i32", ir.BarWarpgroup))
+	}
+	return e.And(e.val(id), ll.Int("i32", ir.BarWarpgroup-1))
 }
 
 // each calls fn for every operation of the kernel and its functions.
@@ -68,7 +87,7 @@ func (e *emitter) inShared(in *ir.Inst) bool {
 		return true
 	}
 	if in.Args[0].Const {
-		return b.ids>>(in.Args[0].Bits&15)&1 != 0
+		return b.ids>>barNumber(in.Args[0].Bits)&1 != 0
 	}
 	return b.ids != 0 || b.computed
 }
@@ -129,7 +148,7 @@ func (e *emitter) sharedBarrier(in *ir.Inst) {
 		panic("BUG: a counted barrier where warps share waves")
 	}
 	i32 := func(n int64) ll.Val { return ll.Int("i32", n) }
-	at := e.GEP("i32", e.barrierWords(), e.And(e.val(in.Args[0]), i32(15)))
+	at := e.GEP("i32", e.barrierWords(), e.barIndex(in.Args[0]))
 	came := e.arrive(at, e.expected(in), e.holds(in))
 	if in.BarKind == ir.BarArrive {
 		return
@@ -213,7 +232,15 @@ func (e *emitter) sharedCounter(name string, t ll.Type) ll.Val {
 	return ll.Val{T: ll.PtrTo(3), S: e.g.declare(e.m.Kernel+name, fmt.Sprintf("internal addrspace(3) global %s undef, align 4", t))}
 }
 
-func (e *emitter) barrierWords() ll.Val { return e.sharedCounter(".barriers", "[16 x i32]") }
+// barrierType is that of all words: the warpgroups' only where there are such barriers.
+func (e *emitter) barrierType() ll.Type {
+	if e.barriers.ids>>ir.BarWarpgroup != 0 {
+		return ll.Type(fmt.Sprintf("[%d x i32]", barWords))
+	}
+	return "[16 x i32]"
+}
+
+func (e *emitter) barrierWords() ll.Val { return e.sharedCounter(".barriers", e.barrierType()) }
 
 // reducingBarrier counts in shared memory. The counter is zero at the kernel's start (prologue) and again behind each use.
 func (e *emitter) reducingBarrier(in *ir.Inst) {
@@ -248,7 +275,7 @@ func (e *emitter) prologue() {
 		e.StoreAs(ll.Int("i32", 0), e.barrierCount(), counter)
 	}
 	if words { // lane by lane: a block of fewer threads than barriers has all lanes write all
-		e.Store(ll.Zero("[16 x i32]"), e.barrierWords(), 4)
+		e.Store(ll.Zero(e.barrierType()), e.barrierWords(), 4)
 	}
 	if count || words {
 		e.barrier()

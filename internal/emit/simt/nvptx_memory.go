@@ -313,6 +313,9 @@ func nvWarpSync(e *emitter, in *ir.Inst) {
 
 // nvBar: bar.sync is for warps that come as a whole, which Aligned says the program promised.
 func nvBar(e *emitter, in *ir.Inst) {
+	if in.Args[0].Const && in.Args[0].Bits == ir.BarWarpgroup { // programs may name all that the hardware has
+		e.fail("wgmma.wait_group in a kernel with mbarriers")
+	}
 	a := e.operands(in)
 	aligned := ""
 	if in.Aligned {
