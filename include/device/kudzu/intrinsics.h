@@ -137,8 +137,10 @@ KUDZU_DP(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, ushort2, uchar4, x, y)
   KUDZU_OP3(__fma_##rnd, "fma." #mode ".f64", double, "d")                                                            \
   KUDZU_OP1(__drcp_##rnd, "rcp." #mode ".f64", double, "d")                                                           \
   KUDZU_OP1(__dsqrt_##rnd, "sqrt." #mode ".f64", double, "d")
-// -ftz=true: the command line defines KUDZU_FTZ as ".ftz".
-#ifndef KUDZU_FTZ
+// -ftz=true: the command line defines __CUDA_FTZ.
+#if defined(__CUDA_FTZ) && __CUDA_FTZ
+#define KUDZU_FTZ ".ftz"
+#else
 #define KUDZU_FTZ ""
 #endif
 KUDZU_ROUNDED(rn, rn)

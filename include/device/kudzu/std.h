@@ -7,7 +7,7 @@
 
 namespace std {
 
-#ifndef KUDZU_NO_INITIALIZER_LIST
+#ifndef __KUDZU_NO_INITIALIZER_LIST
 template <class T> class initializer_list {
   const T *first;
   size_t count;
@@ -27,7 +27,7 @@ template <class T> class initializer_list {
 };
 #endif
 
-#ifndef KUDZU_NO_MOVE_FORWARD
+#ifndef __KUDZU_NO_MOVE_FORWARD
 template <class T> struct __kudzu_plain { typedef T type; };
 template <class T> struct __kudzu_plain<T &> { typedef T type; };
 template <class T> struct __kudzu_plain<T &&> { typedef T type; };

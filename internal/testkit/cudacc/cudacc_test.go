@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -173,6 +174,112 @@ func failures(got []uint64) string {
 		fmt.Fprintf(&s, "line %d: got %#x, want %#x\n", f[0], f[1], f[2])
 	}
 	return s.String()
+}
+
+var objectInsn = regexp.MustCompile(`(?m)^\s*((?:tex|tld4|suld|sust)\.\S+)`)
+
+// TestTextures: each texture and surface function is its instruction, and the checker takes them all.
+func TestTextures(t *testing.T) {
+	ptx := compile(t, root+"/testdata/cuda/compile/textures.cu")
+	if _, err := driver.Describe("textures", ptx, 90); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, m := range objectInsn.FindAllStringSubmatch(ptx, -1) {
+		got[m[1]]++
+	}
+	for _, shape := range []string{
+		"tex.1d", "tex.level.1d", "tex.grad.1d", "tex.a1d", "tex.level.a1d", "tex.grad.a1d", "tex.2d", "tex.level.2d", "tex.grad.2d", "tex.a2d",
+		"tex.level.a2d", "tex.grad.a2d", "tex.3d", "tex.level.3d", "tex.grad.3d", "tex.cube", "tex.level.cube", "tex.acube", "tex.level.acube",
+		"tld4.r.2d", "tld4.g.2d", "tld4.b.2d", "tld4.a.2d",
+	} {
+		for _, elem := range []string{"f32", "s32", "u32"} { // of float4; char and int; ushort2
+			want := map[string]int{"f32": 1, "s32": 2, "u32": 1}[elem]
+			if shape == "tex.2d" {
+				want *= 2 // both forms of the function
+			}
+			if name := shape + ".v4." + elem + ".f32"; got[name] != want {
+				t.Errorf("%s: %d times, want %d", name, got[name], want)
+			}
+		}
+	}
+	for _, elem := range []string{"v4.b32", "b8", "v2.b16", "b32", "v2.b64"} {
+		for name, want := range map[string]int{
+			"suld.b.1d." + elem + ".trap": 1, "suld.b.2d." + elem + ".trap": 2, "suld.b.3d." + elem + ".zero": 1, "suld.b.a1d." + elem + ".trap": 1,
+			"suld.b.a2d." + elem + ".clamp": 1, "suld.b.a2d." + elem + ".trap": 2, "sust.b.1d." + elem + ".trap": 1, "sust.b.2d." + elem + ".clamp": 1,
+			"sust.b.3d." + elem + ".trap": 1, "sust.b.a1d." + elem + ".trap": 1, "sust.b.a2d." + elem + ".zero": 1, "sust.b.a2d." + elem + ".trap": 2,
+		} {
+			if got[name] != want {
+				t.Errorf("%s: %d times, want %d", name, got[name], want)
+			}
+		}
+	}
+}
+
+// TestMacros: what a front end says by macros.
+func TestMacros(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "macros.cu")
+	text := "__global__ void k(float *p) { assert(p[0] == 3); p[1] = __fadd_rn(1.f, p[2]); p[3] = __expf(p[4]) + expf(p[5]); }\n"
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags     []string
+		has, lack string
+	}{
+		{nil, "__assertfail", "add.rn.ftz"},
+		{[]string{"-DNDEBUG"}, "add.rn.f32", "__assertfail"},
+		{[]string{"-DNDEBUG="}, "add.rn.f32", "__assertfail"},
+		{[]string{"-D__CUDA_FTZ=1"}, "add.rn.ftz.f32", "add.rn.f32 "},
+		{[]string{"-D__USE_FAST_MATH__=1"}, "ex2.approx", "fma.rn.f32"},
+	} {
+		ptx := compile(t, source, c.flags...)
+		if !strings.Contains(ptx, c.has) || strings.Contains(ptx, c.lack) {
+			t.Errorf("%v: want %s and no %s in\n%s", c.flags, c.has, c.lack, ptx)
+		}
+	}
+}
+
+// TestCCCL: CUB and cuda/std of a copy of CCCL, the folder with cub and libcudacxx in it, compile with these headers.
+func TestCCCL(t *testing.T) {
+	dir := os.Getenv("KUDZU_CCCL")
+	if dir == "" {
+		t.Skip("this machine has no CCCL: KUDZU_CCCL does not name its folder")
+	}
+	source := filepath.Join(t.TempDir(), "cccl.cu")
+	text := `#include <cuda/std/type_traits>
+namespace std { using cuda::std::is_pointer; }
+#include <cub/block/block_radix_sort.cuh>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cuda/atomic>
+#include <cuda/std/complex>
+#include <cuda/std/tuple>
+extern "C" __global__ void test(const float *in, float *out, int *q, cuda::std::complex<double> *z) {
+	using R = cub::BlockReduce<float, 128>;
+	using S = cub::BlockScan<int, 128>;
+	using Q = cub::BlockRadixSort<int, 128, 4>;
+	__shared__ union { typename R::TempStorage r; typename S::TempStorage s; typename Q::TempStorage q; } t;
+	float v = R(t.r).Sum(in[threadIdx.x]);
+	if (threadIdx.x == 0) out[0] = v;
+	__syncthreads();
+	int o, k[4];
+	S(t.s).ExclusiveSum(q[threadIdx.x], o);
+	__syncthreads();
+	for (int i = 0; i < 4; i++) k[i] = q[threadIdx.x * 4 + i] + o;
+	Q(t.q).Sort(k);
+	for (int i = 0; i < 4; i++) q[threadIdx.x * 4 + i] = k[i];
+	z[0] = cuda::std::sqrt(z[1]) * cuda::std::exp(z[2]);
+	cuda::atomic_ref<int, cuda::thread_scope_device>(*q).fetch_add(1, cuda::std::memory_order_relaxed);
+}
+`
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ptx := compile(t, source, "-I"+dir+"/cub", "-I"+dir+"/libcudacxx", "-I"+dir+"/thrust", "-Wno-everything", "-Wno-error", "-Xclang", "-fcuda-allow-variadic-functions")
+	if _, err := driver.Describe("cccl", ptx, 90); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // dist lays the headers out as scripts/dist.sh does.
