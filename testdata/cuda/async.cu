@@ -7,10 +7,10 @@
 using nvcuda::experimental::awbarrier;
 using nvcuda::experimental::pipeline;
 
-__device__ alignas(16) int numbers[256];
+alignas(16) __device__ int numbers[256];
 
 TEST() {
-  __shared__ alignas(16) int copy[256];
+  alignas(16) __shared__ int copy[256];
   __shared__ __mbarrier_t bar;
   __shared__ awbarrier object;
   u32 me = threadIdx.x;

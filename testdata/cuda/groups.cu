@@ -113,7 +113,7 @@ TEST() {
   tile<32>(check, block);
   parts(check, block);
 
-  __shared__ alignas(16) int copy[64];
+  alignas(16) __shared__ int copy[64];
   cg::memcpy_async(block, copy, numbers, sizeof copy);
   cg::wait(block);
   EQ(copy[threadIdx.x], (int)(threadIdx.x < 16 ? threadIdx.x : 0));

@@ -5,7 +5,7 @@
 
 using namespace nvcuda;
 
-__shared__ alignas(128) unsigned char memory_a[4096], memory_b[4096], memory_c[8192];
+alignas(128) __shared__ unsigned char memory_a[4096], memory_b[4096], memory_c[8192];
 
 template <class T> static __device__ T number(int i) { return (T)(float)i; }
 
