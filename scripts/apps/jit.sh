@@ -12,12 +12,13 @@ apps=${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}/jit
 mkdir -p "$apps/rows"
 
 # A client is a row: its name, the environment that it shares with others, its capabilities, and what pip installs.
-# scripts/apps/jit_<name>.py has its cases, or runs its own tests; what stands behind an @ in a name is a release.
+# scripts/apps/jit_<name>.py has its cases, or runs its own tests; what stands behind an @ in a name is a release or a path in it, and the program sees it in CLIENT.
 clients() {
     cat <<'END'
 triton torch 8.0,9.0,12.0 torch numpy
 compile torch 8.9 torch numpy
 tinygrad tinygrad 8.9 tinygrad numpy
+tinygrad@nvrtc tinygrad 8.9 tinygrad numpy
 jax jax 8.9,12.1 jax[cuda13]
 numba-suite numba 8.9 numba-cuda[cu12] numpy psutil cffi ml_dtypes filecheck pytest
 warp-suite warp 8.9 warp-lang numpy
@@ -51,7 +52,7 @@ client() {
     while :; do
         rc=0 was=$(cat "$rows.running" 2>/dev/null || true)
         # shellcheck disable=SC2086
-        HOME=$cache XDG_CACHE_HOME=$cache TORCHINDUCTOR_CACHE_DIR=$cache/inductor KUDZU_COMPUTE_CAPABILITY=$capability ROWS=$rows PYTHONWARNINGS=ignore \
+        HOME=$cache XDG_CACHE_HOME=$cache TORCHINDUCTOR_CACHE_DIR=$cache/inductor KUDZU_COMPUTE_CAPABILITY=$capability ROWS=$rows CLIENT=$name PYTHONWARNINGS=ignore \
             timeout "${KUDZU_APP_SECONDS:-900}" "$dist/bin/kudzu" run --stats="$rows.stats" -- "$apps/$env/bin/python" "scripts/apps/jit_${name%@*}.py" ${CASES:-} || rc=$?
         [ $rc = 0 ] && break
         [ $rc = 75 ] || { [ -e "$rows.running" ] && [ "$(cat "$rows.running")" != "$was" ]; } || return $rc

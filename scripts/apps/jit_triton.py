@@ -418,12 +418,12 @@ def matmul_scaled(kind):
 
 
 @triton.jit
-def product_persistent(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PROGRAMS: tl.constexpr):
+def product_persistent(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PROGRAMS: tl.constexpr, SPLIT: tl.constexpr):
     da = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
     db = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
     dc = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
     wide = tl.cdiv(N, BN)
-    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * wide, PROGRAMS, flatten=True):
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * wide, PROGRAMS, flatten=True, warp_specialize=SPLIT):
         m, n = tile // wide * BM, tile % wide * BN
         acc = tl.zeros((BM, BN), dtype=tl.float32)
         for at in range(0, K, BK):
@@ -431,14 +431,14 @@ def product_persistent(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK:
         dc.store([m, n], acc.to(tl.float16))
 
 
-def matmul_persistent():
+def matmul_persistent(split):
     m, n, k = 300, 200, 256  # not whole tiles: the descriptors cut them
     a, b = torch.randn(m, k).half(), torch.randn(n, k).half()
     triton.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
 
     def run():
         da, db, c = dev(a, b, torch.zeros(m, n, dtype=torch.float16))
-        product_persistent[(4,)](da, db, c, m, n, k, BM=128, BN=64, BK=64, PROGRAMS=4, num_stages=3)
+        product_persistent[(4,)](da, db, c, m, n, k, BM=128, BN=64, BK=64, PROGRAMS=4, SPLIT=split, num_stages=3)
         return c.cpu()
 
     return run, lambda: a.float() @ b.float().T
@@ -485,7 +485,8 @@ cases = {
     "matmul fp8 e5m2 128x128x64": (lambda: matmul(torch.float8_e5m2, (128, 128, 64)), 2e-3),
     "matmul int8": (matmul_int, 0),
     "matmul f16, tensor descriptors": (matmul_tma, 2e-6),
-    "matmul f16, persistent": (matmul_persistent, 1e-3),
+    "matmul f16, persistent": (lambda: matmul_persistent(False), 1e-3),
+    "matmul f16, warp-specialised": (lambda: matmul_persistent(True), 1e-3),
     "matmul mxfp8": (lambda: matmul_scaled("e4m3"), 1e-5),
     "matmul mxfp4": (lambda: matmul_scaled("e2m1"), 1e-5),
     "layer norm forward": (lambda: layer_norm(False), 2e-6),
