@@ -38,12 +38,6 @@ extern "C" {
 #endif
 
 
-typedef enum libraryPropertyType_t {
-	MAJOR_VERSION = 0,
-	MINOR_VERSION = 1,
-	PATCH_LEVEL = 2,
-} libraryPropertyType;
-
 typedef enum cublasStatus_t {
 	CUBLAS_STATUS_SUCCESS = 0,
 	CUBLAS_STATUS_NOT_INITIALIZED = 1,

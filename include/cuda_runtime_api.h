@@ -1144,6 +1144,12 @@ typedef enum cudaGLMapFlags {
 	cudaGLMapFlagsWriteDiscard = 2,
 } cudaGLMapFlags;
 
+typedef enum libraryPropertyType_t {
+	MAJOR_VERSION = 0,
+	MINOR_VERSION = 1,
+	PATCH_LEVEL = 2,
+} libraryPropertyType;
+
 typedef enum cudaDataType_t {
 	CUDA_R_16F = 2,
 	CUDA_C_16F = 6,

@@ -38,12 +38,6 @@ extern "C" {
 #endif
 
 
-typedef enum libraryPropertyType_t {
-	MAJOR_VERSION = 0,
-	MINOR_VERSION = 1,
-	PATCH_LEVEL = 2,
-} libraryPropertyType;
-
 typedef enum curandStatus {
 	CURAND_STATUS_SUCCESS = 0,
 	CURAND_STATUS_VERSION_MISMATCH = 100,

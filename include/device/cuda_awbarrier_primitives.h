@@ -10,7 +10,7 @@ typedef unsigned long long __mbarrier_token_t;
 
 #define KUDZU_AT(b) "r"((unsigned int)__cvta_generic_to_shared(b))
 
-KUDZU_D unsigned int __mbarrier_maximum_count() { return (1u << 20) - 1; }
+KUDZU_D unsigned int __mbarrier_maximum_count() { return (1u << 14) - 1; }
 KUDZU_D void __mbarrier_init(__mbarrier_t *b, unsigned int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::KUDZU_AT(b), "r"(count) : "memory");
 }

@@ -119,7 +119,7 @@ func bind_curandGetProperty(thread, args unsafe.Pointer) int32 {
 	if a.Value == 0 {
 		return 101
 	}
-	r1, err := (*curand.Thread)(thread).GetProperty(rand.LibraryPropertyType(a.Type))
+	r1, err := (*curand.Thread)(thread).GetProperty(rt.LibraryPropertyType(a.Type))
 	if err != nil {
 		return curand.Code(err)
 	}

@@ -43,7 +43,7 @@ TEST() {
     TRUE(__mbarrier_test_wait_parity(&bar, round & 1));
     __syncthreads();
   }
-  EQ(__mbarrier_maximum_count(), (1u << 20) - 1);
+  EQ(__mbarrier_maximum_count(), (1u << 14) - 1);
   object.arrive_and_wait();
   awbarrier::arrival_token token = object.arrive();
   TRUE(token.pending_count() >= 1 && token.pending_count() <= 64);

@@ -22,7 +22,7 @@ TEST() {
   EQ(__fns(0xf0u * one, 7u, -2), 6u);
   EQ(__fns(0xf0u * one, 0u, 5), 0xffffffffu);
   EQ(__byte_perm(x, y, 0x7531), 0x9ade1256u);
-  EQ(__byte_perm(x, y, 0x0088), 0x78780000u);
+  EQ(__byte_perm(x, y, 0x0088), 0x78787878u);
   EQ(__funnelshift_l(x, y, 8), 0xbcdef012u);
   EQ(__funnelshift_l(x, y, 40), 0xbcdef012u);
   EQ(__funnelshift_lc(x, y, 40), x);

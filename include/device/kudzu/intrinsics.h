@@ -30,7 +30,7 @@ KUDZU_D unsigned int __fns(unsigned int mask, unsigned int base, int offset) {
   asm("fns.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(mask), "r"(base), "r"(offset));
   return r;
 }
-KUDZU_D unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) { return __nvvm_prmt(x, y, s); }
+KUDZU_D unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) { return __nvvm_prmt(x, y, s & 0x7777); }
 
 // Shifts hi:lo and takes one word; the count wraps at 32, or stops there (lc, rc).
 #define KUDZU_FUNNEL(name, insn)                                                                                      \

@@ -115,7 +115,7 @@ SMALL FN s32 __nv_popc(u32 x) { return __builtin_popcount(x); }
 SMALL FN s32 __nv_popcll(u64 x) { return __builtin_popcountll(x); }
 SMALL FN u32 __nv_brev(u32 x) { return __builtin_bitreverse32(x); }
 SMALL FN u64 __nv_brevll(u64 x) { return __builtin_bitreverse64(x); }
-SMALL FN u32 __nv_byte_perm(u32 x, u32 y, u32 s) { return __nvvm_prmt(x, y, s); }
+SMALL FN u32 __nv_byte_perm(u32 x, u32 y, u32 s) { return __nvvm_prmt(x, y, s & 0x7777); }
 
 // Numbers as instructions have them.
 SMALL FN double __nv_fabs(double x) { return fabs(x); }

@@ -9,6 +9,7 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rand"
+	"kudzu/internal/spec/rt"
 )
 
 // Thread is the calling thread; its methods are the functions of cuRAND.
@@ -65,7 +66,7 @@ const major, minor, patch = 10, 4, 0
 func (t *Thread) GetVersion() (int32, error) { return major*1000 + minor*100 + patch, nil }
 
 // GetProperty is one part of it.
-func (t *Thread) GetProperty(which rand.LibraryPropertyType) (int32, error) {
+func (t *Thread) GetProperty(which rt.LibraryPropertyType) (int32, error) {
 	parts := []int32{major, minor, patch}
 	if which < 0 || int(which) >= len(parts) {
 		return 0, outOfRange

@@ -73,7 +73,7 @@ var aliases = map[rand.CurandRngType_t]rand.CurandRngType_t{
 }
 
 // handleKind is this package's number among the kinds of package handle.
-const handleKind = 43
+const handleKind = 45
 
 var generators = handle.NewTable[generator](handleKind, "cuRAND generators")
 

@@ -6,14 +6,6 @@ package blas
 
 const ()
 
-type LibraryPropertyType int32
-
-const (
-	MAJOR_VERSION LibraryPropertyType = 0
-	MINOR_VERSION LibraryPropertyType = 1
-	PATCH_LEVEL   LibraryPropertyType = 2
-)
-
 type CublasStatus_t int32
 
 const (

@@ -1259,6 +1259,14 @@ const (
 	CudaGLMapFlagsWriteDiscard CudaGLMapFlags = 2
 )
 
+type LibraryPropertyType int32
+
+const (
+	MAJOR_VERSION LibraryPropertyType = 0
+	MINOR_VERSION LibraryPropertyType = 1
+	PATCH_LEVEL   LibraryPropertyType = 2
+)
+
 type CudaDataType int32
 
 const (

@@ -210,11 +210,7 @@ func mul64hi(a, b int64) uint64 {
 func permuted(bytes uint64, by uint32) uint64 {
 	var r uint64
 	for i := range 4 {
-		s := by >> (4 * i)
-		v := bytes >> (8 * (s & 7)) & 0xff
-		if s&8 != 0 {
-			v = uint64(uint8(int8(v) >> 7))
-		}
+		v := bytes >> (8 * (by >> (4 * i) & 7)) & 0xff // the fourth bit of a selector has no meaning here
 		r |= v << (8 * i)
 	}
 	return r
