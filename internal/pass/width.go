@@ -33,7 +33,7 @@ func width(st *state) error {
 			continue
 		}
 		waits = append(waits, l)
-		if lock != nil || siblingsWrite(f, l) {
+		if lock != nil || siblingsWrite(st, l) {
 			alone = true
 		}
 	}
@@ -207,9 +207,10 @@ func readsOnly(in *ir.Inst) bool {
 }
 
 // siblingsWrite reports that lanes which do not enter the loop may write before they meet the others again: then the loop
-// may wait for lanes of its own warp. At a branch that a block takes as one (its first tile has nobody to wait for) there
-// are no such lanes.
-func siblingsWrite(f *ir.Func, l *ir.Loop) bool {
+// may wait for lanes of its own warp. At a branch that a block takes as one (its first tile has nobody to wait for), or a
+// warp (some warps only load, the others compute), there are no such lanes.
+func siblingsWrite(st *state, l *ir.Loop) bool {
+	f := st.f
 	pdom := ir.PostDominators(f)
 	for _, b := range f.Blocks {
 		t := b.Term()
@@ -226,7 +227,7 @@ func siblingsWrite(f *ir.Func, l *ir.Loop) bool {
 			for _, s := range b.Succs() {
 				other = other || s != side && analysis.Reach([]*ir.Block{s}, join)[l.Header]
 			}
-			if other && writes(reach) {
+			if other && writes(reach) && st.shapes().fact(t.Args[0]).kind < ir.WarpUniform {
 				return true
 			}
 		}
