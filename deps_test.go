@@ -2,8 +2,12 @@ package kudzu_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -22,7 +26,7 @@ type rule struct {
 var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin", may: "cubin zstd"}, {room: "cubin"}, {room: "zstd"}, {room: "bcn"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
-	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "nvvmir"}, {room: "cudacc"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
+	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "nvvmir", may: "lazyre"}, {room: "cudacc", may: "lazyre"}, {room: "lazyre"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
 	{room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "libdevice", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
 	{room: "lockrank", why: "the order of locks: every room may import it"},
 	{room: "spec"}, {room: "spec/*", may: "spec/*", why: "generated: an interface names the types of another"},
@@ -47,8 +51,8 @@ var rules = []rule{
 	// runtime
 	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "backend engine compile image logx quota roster"},
-	{room: "backend/compare", may: "backend logx"},
-	{room: "backend/cuda", may: "backend compile dl spec/cu"},
+	{room: "backend/compare", may: "backend lazyre logx"},
+	{room: "backend/cuda", may: "backend compile dl lazyre spec/cu"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},
 	{room: "driver/rangemap"}, {room: "driver/orderlock"}, {room: "driver/occupancy", may: "backend"},
 	{room: "driver", may: "driver/* assemble backend bcn cubin fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
@@ -119,7 +123,43 @@ func TestLean(t *testing.T) {
 		if strings.HasPrefix(p, "crypto/") {
 			t.Errorf("libkudzu.so has %s", p)
 		}
+		if dir, ours := strings.CutPrefix(p, "kudzu/"); ours {
+			for _, at := range compiledAtStart(t, dir) {
+				t.Errorf("%s: a regular expression that every process compiles at its start: lazyre.New", at)
+			}
+		}
 	}
+}
+
+// compiledAtStart finds the calls of regexp.MustCompile in a room's variables, where they run before anything else does.
+func compiledAtStart(t *testing.T, dir string) []string {
+	t.Helper()
+	var found []string
+	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			vars, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(vars, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
+					found = append(found, set.Position(s.Pos()).String())
+				}
+				_, inFunction := n.(*ast.FuncLit)
+				return !inFunction
+			})
+		}
+	}
+	return found
 }
 
 func room(importPath string) (string, bool) {

@@ -3,10 +3,11 @@ package cudacc
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
+
+	"kudzu/internal/lazyre"
 )
 
 // Place is where the front end finds its parts.
@@ -190,10 +191,10 @@ const (
 )
 
 var (
-	ptxName = regexp.MustCompile(`(?m)^\s*\.(?:const|global)[^\n]* \w*` + nameVar + `(\d+) = (?:generic\()?([\w$]+)\)?;\n`)
-	irName  = regexp.MustCompile(`(?m)^@\w*` + nameVar + `(\d+) = [^\n]*@([\w$.]+)`)
-	version = regexp.MustCompile(`(?m)^\.version \d+\.\d+$`)
-	target  = regexp.MustCompile(`(?m)^\.target sm_\w+`)
+	ptxName = lazyre.New(`(?m)^\s*\.(?:const|global)[^\n]* \w*` + nameVar + `(\d+) = (?:generic\()?([\w$]+)\)?;\n`)
+	irName  = lazyre.New(`(?m)^@\w*` + nameVar + `(\d+) = [^\n]*@([\w$.]+)`)
+	version = lazyre.New(`(?m)^\.version \d+\.\d+$`)
+	target  = lazyre.New(`(?m)^\.target sm_\w+`)
 )
 
 // Finish makes clang's output what a program gets: the names of n expressions, and code without the variables that told them, for the
@@ -204,7 +205,7 @@ func (o *Options) Finish(code string, n int) (string, []string) {
 	if o.LTO {
 		form = irName
 	}
-	for _, m := range form.FindAllStringSubmatch(code, -1) {
+	for _, m := range form().FindAllStringSubmatch(code, -1) {
 		if i, err := strconv.Atoi(m[1]); err == nil && i < n {
 			names[i] = m[2]
 		}
@@ -215,7 +216,7 @@ func (o *Options) Finish(code string, n int) (string, []string) {
 	if o.SyntaxOnly {
 		code = "//\n\n.version 8.5\n.target sm_75\n.address_size 64\n\n"
 	}
-	code = ptxName.ReplaceAllLiteralString(code, "")
-	code = version.ReplaceAllLiteralString(code, ".version "+o.Release.PTX())
-	return target.ReplaceAllLiteralString(code, ".target sm_"+o.Arch), names
+	code = ptxName().ReplaceAllLiteralString(code, "")
+	code = version().ReplaceAllLiteralString(code, ".version "+o.Release.PTX())
+	return target().ReplaceAllLiteralString(code, ".target sm_"+o.Arch), names
 }

@@ -3,9 +3,10 @@ package cudacc
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"kudzu/internal/lazyre"
 )
 
 // message is one of clang's diagnostics.
@@ -20,9 +21,9 @@ type message struct {
 }
 
 var (
-	headLine  = regexp.MustCompile(`^(.+?):(\d+):(\d+): (fatal error|error|warning|note): (.*)$`)
-	bareLine  = regexp.MustCompile(`^(?:[\w-]+: )?(fatal error|error): (.*)$`)
-	caretLine = regexp.MustCompile(`^[ \t~]*\^[ ~]*$`)
+	headLine  = lazyre.New(`^(.+?):(\d+):(\d+): (fatal error|error|warning|note): (.*)$`)
+	bareLine  = lazyre.New(`^(?:[\w-]+: )?(fatal error|error): (.*)$`)
+	caretLine = lazyre.New(`^[ \t~]*\^[ ~]*$`)
 )
 
 // read takes clang's standard error apart.
@@ -30,15 +31,15 @@ func read(text string) []message {
 	var list []message
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
-		if m := headLine.FindStringSubmatch(lines[i]); m != nil {
+		if m := headLine().FindStringSubmatch(lines[i]); m != nil {
 			n, _ := strconv.Atoi(m[2]) // digits
 			msg := message{file: m[1], line: n, level: m[4], text: m[5]}
-			if i+2 < len(lines) && caretLine.MatchString(lines[i+2]) {
+			if i+2 < len(lines) && caretLine().MatchString(lines[i+2]) {
 				msg.source, msg.caret, msg.hasLine = lines[i+1], strings.IndexByte(lines[i+2], '^'), true
 				i += 2
 			}
 			list = append(list, msg)
-		} else if m := bareLine.FindStringSubmatch(lines[i]); m != nil {
+		} else if m := bareLine().FindStringSubmatch(lines[i]); m != nil {
 			list = append(list, message{level: m[1], text: m[2]})
 		}
 	}
@@ -47,44 +48,44 @@ func read(text string) []message {
 
 // words are clang's messages and what NVRTC's compiler says to the same mistake. number is the message's, of those that are warnings.
 var words = []struct {
-	clang  *regexp.Regexp
+	clang  lazyre.Expression
 	nvrtc  string
 	number int
 	fatal  bool // catastrophic to NVRTC's compiler
 }{
-	{regexp.MustCompile(`^(?:use of undeclared identifier|unknown type name) '([^']*)'.*`), `identifier "$1" is undefined`, 0, false},
-	{regexp.MustCompile(`^expected ('[;\])}]').*`), `expected a $1`, 0, false},
-	{regexp.MustCompile(`^expected ';' .*`), `expected a ";"`, 0, false},
-	{regexp.MustCompile(`^expected expression$`), `expected an expression`, 0, false},
-	{regexp.MustCompile(`^no member named '([^']*)' in namespace '([^']*)'.*`), `namespace "$2" has no member "$1"`, 0, false},
-	{regexp.MustCompile(`^no (?:type|template) named '([^']*)' in namespace '([^']*)'.*`), `namespace "$2" has no member "$1"`, 0, false},
-	{regexp.MustCompile(`^no (?:member|type|template) named '([^']*)' in '([^']*)'.*`), `class "$2" has no member "$1"`, 0, false},
-	{regexp.MustCompile(`^static assertion failed(?: due to requirement '.*')?: (.*)$`), `static assertion failed with "$1"`, 0, false},
-	{regexp.MustCompile(`^static assertion failed(?: due to requirement '.*')?$`), `static assertion failed`, 0, false},
-	{regexp.MustCompile(`^redefinition of '([^']*)'$`), `"$1" has already been declared in the current scope`, 0, false},
-	{regexp.MustCompile(`^redefinition of '([^']*)' with a different type.*`), `"$1" has already been declared in the current scope`, 0, false},
-	{regexp.MustCompile(`^kernel function type '.*' must have void return type$`), `a __global__ function must have a void return type`, 0, false},
-	{regexp.MustCompile(`^(?:read-only variable is not assignable|expression is not assignable|cannot assign to .*)$`), `expression must be a modifiable lvalue`, 0, false},
-	{regexp.MustCompile(`^cannot initialize a variable of type '([^']*)' with an? [lr]value of type '([^']*)'.*`), `a value of type "$2" cannot be used to initialize an entity of type "$1"`, 0, false},
-	{regexp.MustCompile(`^assigning to '([^']*)' from incompatible type '([^']*)'.*`), `a value of type "$2" cannot be assigned to an entity of type "$1"`, 0, false},
-	{regexp.MustCompile(`^no viable conversion from '([^']*)' to '([^']*)'.*`), `no suitable conversion function from "$1" to "$2" exists`, 0, false},
-	{regexp.MustCompile(`^member reference base type '([^']*)' is not a structure or union$`), `expression must have class type but it has type "$1"`, 0, false},
-	{regexp.MustCompile(`^called object type '[^']*' is not a function or function pointer$`), `expression preceding parentheses of apparent call must have (pointer-to-) function type`, 0, false},
-	{regexp.MustCompile(`^use of undeclared label '([^']*)'$`), `label "$1" was referenced but not defined`, 0, false},
-	{regexp.MustCompile(`^'break' statement not in loop or switch statement$`), `a break statement may only be used within a loop or switch`, 0, false},
-	{regexp.MustCompile(`^duplicate case value '.*'$`), `case label value has already appeared in this switch`, 0, false},
-	{regexp.MustCompile(`^variable has incomplete type '([^']*)'$`), `incomplete type "$1" is not allowed`, 0, false},
-	{regexp.MustCompile(`^'([^']*)' is a private member of '([^']*)'$`), `member "$2::$1" is inaccessible`, 0, false},
-	{regexp.MustCompile(`^excess elements in .* initializer$`), `too many initializer values`, 0, false},
-	{regexp.MustCompile(`^cannot use '(?:throw|try)' .*`), `device code does not support exception handling`, 0, false},
-	{regexp.MustCompile(`^missing terminating (?:'|") character.*`), `missing closing quote`, 0, false},
-	{regexp.MustCompile(`^unterminated conditional directive$`), `the #endif for this directive is missing`, 0, false},
-	{regexp.MustCompile(`^reference to __host__ (?:function|variable) '([^']*)' in (__\w+__(?: __\w+__)?) function$`), `calling a __host__ function("$1") from a $2 function is not allowed`, 0, false},
-	{regexp.MustCompile(`^'(.*)' file not found$`), `cannot open source file "$1"`, 0, true},
-	{regexp.MustCompile(`^cannot open file '(.*)': .*`), `cannot open source file "$1"`, 0, true},
-	{regexp.MustCompile(`^unused variable '([^']*)'$`), `variable "$1" was declared but never referenced`, 177, false},
-	{regexp.MustCompile(`^variable '([^']*)' set but not used$`), `variable "$1" was set but never used`, 550, false},
-	{regexp.MustCompile(`^non-void (?:function|lambda) does not return a value(?: in all control paths)?$`), `missing return statement at end of non-void function`, 940, false},
+	{lazyre.New(`^(?:use of undeclared identifier|unknown type name) '([^']*)'.*`), `identifier "$1" is undefined`, 0, false},
+	{lazyre.New(`^expected ('[;\])}]').*`), `expected a $1`, 0, false},
+	{lazyre.New(`^expected ';' .*`), `expected a ";"`, 0, false},
+	{lazyre.New(`^expected expression$`), `expected an expression`, 0, false},
+	{lazyre.New(`^no member named '([^']*)' in namespace '([^']*)'.*`), `namespace "$2" has no member "$1"`, 0, false},
+	{lazyre.New(`^no (?:type|template) named '([^']*)' in namespace '([^']*)'.*`), `namespace "$2" has no member "$1"`, 0, false},
+	{lazyre.New(`^no (?:member|type|template) named '([^']*)' in '([^']*)'.*`), `class "$2" has no member "$1"`, 0, false},
+	{lazyre.New(`^static assertion failed(?: due to requirement '.*')?: (.*)$`), `static assertion failed with "$1"`, 0, false},
+	{lazyre.New(`^static assertion failed(?: due to requirement '.*')?$`), `static assertion failed`, 0, false},
+	{lazyre.New(`^redefinition of '([^']*)'$`), `"$1" has already been declared in the current scope`, 0, false},
+	{lazyre.New(`^redefinition of '([^']*)' with a different type.*`), `"$1" has already been declared in the current scope`, 0, false},
+	{lazyre.New(`^kernel function type '.*' must have void return type$`), `a __global__ function must have a void return type`, 0, false},
+	{lazyre.New(`^(?:read-only variable is not assignable|expression is not assignable|cannot assign to .*)$`), `expression must be a modifiable lvalue`, 0, false},
+	{lazyre.New(`^cannot initialize a variable of type '([^']*)' with an? [lr]value of type '([^']*)'.*`), `a value of type "$2" cannot be used to initialize an entity of type "$1"`, 0, false},
+	{lazyre.New(`^assigning to '([^']*)' from incompatible type '([^']*)'.*`), `a value of type "$2" cannot be assigned to an entity of type "$1"`, 0, false},
+	{lazyre.New(`^no viable conversion from '([^']*)' to '([^']*)'.*`), `no suitable conversion function from "$1" to "$2" exists`, 0, false},
+	{lazyre.New(`^member reference base type '([^']*)' is not a structure or union$`), `expression must have class type but it has type "$1"`, 0, false},
+	{lazyre.New(`^called object type '[^']*' is not a function or function pointer$`), `expression preceding parentheses of apparent call must have (pointer-to-) function type`, 0, false},
+	{lazyre.New(`^use of undeclared label '([^']*)'$`), `label "$1" was referenced but not defined`, 0, false},
+	{lazyre.New(`^'break' statement not in loop or switch statement$`), `a break statement may only be used within a loop or switch`, 0, false},
+	{lazyre.New(`^duplicate case value '.*'$`), `case label value has already appeared in this switch`, 0, false},
+	{lazyre.New(`^variable has incomplete type '([^']*)'$`), `incomplete type "$1" is not allowed`, 0, false},
+	{lazyre.New(`^'([^']*)' is a private member of '([^']*)'$`), `member "$2::$1" is inaccessible`, 0, false},
+	{lazyre.New(`^excess elements in .* initializer$`), `too many initializer values`, 0, false},
+	{lazyre.New(`^cannot use '(?:throw|try)' .*`), `device code does not support exception handling`, 0, false},
+	{lazyre.New(`^missing terminating (?:'|") character.*`), `missing closing quote`, 0, false},
+	{lazyre.New(`^unterminated conditional directive$`), `the #endif for this directive is missing`, 0, false},
+	{lazyre.New(`^reference to __host__ (?:function|variable) '([^']*)' in (__\w+__(?: __\w+__)?) function$`), `calling a __host__ function("$1") from a $2 function is not allowed`, 0, false},
+	{lazyre.New(`^'(.*)' file not found$`), `cannot open source file "$1"`, 0, true},
+	{lazyre.New(`^cannot open file '(.*)': .*`), `cannot open source file "$1"`, 0, true},
+	{lazyre.New(`^unused variable '([^']*)'$`), `variable "$1" was declared but never referenced`, 177, false},
+	{lazyre.New(`^variable '([^']*)' set but not used$`), `variable "$1" was set but never used`, 550, false},
+	{lazyre.New(`^non-void (?:function|lambda) does not return a value(?: in all control paths)?$`), `missing return statement at end of non-void function`, 940, false},
 }
 
 // translate is a message in NVRTC's words. What it has no words for stays clang's, which names things in single quotes.
@@ -96,11 +97,11 @@ func (m *message) translate() (text string, number int, fatal bool) {
 		return "#warning directive: " + m.text, 1105, false
 	}
 	for _, w := range words {
-		at := w.clang.FindStringSubmatchIndex(m.text)
+		at := w.clang().FindStringSubmatchIndex(m.text)
 		if at == nil {
 			continue
 		}
-		text := string(w.clang.ExpandString(nil, w.nvrtc, m.text, at))
+		text := string(w.clang().ExpandString(nil, w.nvrtc, m.text, at))
 		text = strings.ReplaceAll(text, `""`, `"`)
 		if strings.HasPrefix(text, "expected a '") {
 			text = strings.ReplaceAll(text, "'", `"`)
@@ -210,14 +211,14 @@ func (l *Logger) write(b *strings.Builder, m *message, notes []message, n *count
 	}
 }
 
-var count = regexp.MustCompile(`^candidate function not viable: requires (?:at (?:least|most) )?(\d+) arguments?, but (\d+) (?:was|were) provided$`)
+var count = lazyre.New(`^candidate function not viable: requires (?:at (?:least|most) )?(\d+) arguments?, but (\d+) (?:was|were) provided$`)
 
 // arguments is a message about a call with a false number of arguments, where there is one function that it can mean.
 func arguments(text string, notes []message) string {
 	if len(notes) != 1 || !strings.HasPrefix(text, "no matching function for call to ") {
 		return text
 	}
-	m := count.FindStringSubmatch(notes[0].text)
+	m := count().FindStringSubmatch(notes[0].text)
 	if m == nil {
 		return text
 	}
@@ -229,7 +230,7 @@ func arguments(text string, notes []message) string {
 	return "too many arguments in function call"
 }
 
-var instance = regexp.MustCompile(`^in instantiation of .* '([^']*)' requested here$`)
+var instance = lazyre.New(`^in instantiation of .* '([^']*)' requested here$`)
 
 // note adds where a template was used, and what else could have been called. What else clang points at NVRTC does not mention.
 func (l *Logger) note(b *strings.Builder, m, note *message) {
@@ -237,11 +238,11 @@ func (l *Logger) note(b *strings.Builder, m, note *message) {
 	if note.file != m.file {
 		at += " of " + l.file(note.file)
 	}
-	if i := instance.FindStringSubmatch(note.text); i != nil {
+	if i := instance().FindStringSubmatch(note.text); i != nil {
 		fmt.Fprintf(b, "          detected during instantiation of %q %s\n", i[1], at)
 		return
 	}
-	if strings.HasPrefix(note.text, "candidate ") && !count.MatchString(note.text) {
+	if strings.HasPrefix(note.text, "candidate ") && !count().MatchString(note.text) {
 		fmt.Fprintf(b, "          %s %s\n", strings.ReplaceAll(note.text, "'", `"`), at)
 	}
 }
@@ -260,7 +261,7 @@ func (l *Logger) file(name string) string {
 	return name
 }
 
-var token = regexp.MustCompile(`\w+|::|->|\S`)
+var token = lazyre.New(`\w+|::|->|\S`)
 
 // expression is the log of a name expression that is wrong.
 func (l *Logger) expression(b *strings.Builder, m *message, text string, n *counts) {
@@ -276,7 +277,7 @@ func (l *Logger) expression(b *strings.Builder, m *message, text string, n *coun
 	fmt.Fprintf(b, "%s(%d): error: %s\n", nameMap, m.line, text)
 	l.snippet(b, pragma+expr, len(pragma)+min(at, len(expr)), true)
 	n.errors++
-	fmt.Fprintf(b, "\n%s(%d): error: Error in parsing name expression for lowered name lookup. Input name expression was: \" %s\"\n", nameMap, m.line, strings.Join(token.FindAllString(expr, -1), " "))
+	fmt.Fprintf(b, "\n%s(%d): error: Error in parsing name expression for lowered name lookup. Input name expression was: \" %s\"\n", nameMap, m.line, strings.Join(token().FindAllString(expr, -1), " "))
 	l.snippet(b, pragma+expr, len(pragma), true)
 	b.WriteByte('\n')
 }

@@ -4,9 +4,10 @@ package nvvmir
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"kudzu/internal/lazyre"
 )
 
 // The version of NVVM IR that is taken, and that of its debug information.
@@ -43,11 +44,11 @@ func LTO(bitcode []byte) []byte { return append([]byte(ltoMagic), bitcode...) }
 func FromLTO(b string) (bitcode string, ok bool) { return strings.CutPrefix(b, ltoMagic) }
 
 // reserved is a C++ name with an identifier in it that is the implementation's: __float2half(float), operator+(__half, __half).
-var reserved = regexp.MustCompile(`^_Z.*\d__[a-z]`)
+var reserved = lazyre.New(`^_Z.*\d__[a-z]`)
 
 // OfHeader tells functions of CUDA's headers. Those of NVIDIA's cuda_fp16.h are not inline for NVRTC, so that each module which
 // includes it has them all.
-func OfHeader(name string) bool { return reserved.MatchString(name) }
+func OfHeader(name string) bool { return reserved().MatchString(name) }
 
 // archs are the architectures of CUDA 11 to 13, and whether there are code for one of them alone (a) and for its family (f).
 var archs = map[string]string{

@@ -8,6 +8,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/config"
+	"kudzu/internal/lazyre"
 	"kudzu/internal/logx"
 )
 
@@ -20,7 +21,7 @@ type Dumped struct {
 	Vars    map[string]uint64 // where the module's variables were
 }
 
-var unusual = expression(`[^\w.-]+`)
+var unusual = lazyre.New(`[^\w.-]+`)
 
 // dump writes a launch so that it can be run again.
 func (b *Backend) dump(k *kernel, l *backend.Launch, line *Line, im image) {

@@ -1,9 +1,9 @@
 package compare
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"kudzu/internal/lazyre"
 )
 
 // traits are what in a kernel's text lets two right executors leave different memory. docs/numerics.md has the reasons.
@@ -23,21 +23,16 @@ type traits struct {
 // kinds are the formats that a kernel's stores may be of.
 type kinds struct{ f64, f32, f16, bf16 bool }
 
-// expression is compiled when it is first used: every process that loads the driver would wait for it.
-func expression(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
 var (
-	opcodes = expression(`(?m)^[\s{]*(?:@!?%?[\w$]+\s+)?([a-z][\w.:]*)`)
-	clocks  = expression(`%(clock|globaltimer|smid|nsmid|warpid|gridid)`)
-	heaps   = expression(`\.extern\s+\.func[^;]*\b(malloc|(cuda|__cudaCDP2)(Malloc|GetParameterBufferV2))\b`)
-	integer = expression(`\.[su](8|4)\b|\.b1\b`)
-	anyWord = expression(`\.[bus](32|64|128)$`)
-	toHalf  = expression(`\.f16(x2)?\.f32`)
-	toBrain = expression(`\.bf16(x2)?\.f32`)
-	anyHalf = expression(`\.([bus]16|f16|bf16)$`)
-	float   = expression(`\.(f16|f16x2|bf16|bf16x2|f32|f64)\b`)
+	opcodes = lazyre.New(`(?m)^[\s{]*(?:@!?%?[\w$]+\s+)?([a-z][\w.:]*)`)
+	clocks  = lazyre.New(`%(clock|globaltimer|smid|nsmid|warpid|gridid)`)
+	heaps   = lazyre.New(`\.extern\s+\.func[^;]*\b(malloc|(cuda|__cudaCDP2)(Malloc|GetParameterBufferV2))\b`)
+	integer = lazyre.New(`\.[su](8|4)\b|\.b1\b`)
+	anyWord = lazyre.New(`\.[bus](32|64|128)$`)
+	toHalf  = lazyre.New(`\.f16(x2)?\.f32`)
+	toBrain = lazyre.New(`\.bf16(x2)?\.f32`)
+	anyHalf = lazyre.New(`\.([bus]16|f16|bf16)$`)
+	float   = lazyre.New(`\.(f16|f16x2|bf16|bf16x2|f32|f64)\b`)
 )
 
 func traitsOf(text string) traits {

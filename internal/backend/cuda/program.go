@@ -5,13 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/dl"
+	"kudzu/internal/lazyre"
 )
 
 // program is a CUmodule.
@@ -169,9 +168,7 @@ func (k *kernel) Info() (*backend.KernelInfo, error) {
 	return in, err
 }
 
-var targetLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+sm_([0-9]{2,3})`)
-})
+var targetLine = lazyre.New(`(?m)^[ \t]*\.target[ \t]+sm_([0-9]{2,3})`)
 
 // targetOf is the number in a module's .target, 0 without one.
 func targetOf(text string) int {
