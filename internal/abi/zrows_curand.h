@@ -22,7 +22,7 @@ GO(KZ_ALL, curandGenerateNormalDouble, curandGenerateNormalDouble, 888dd, plain,
 GO(KZ_ALL, curandGenerateLogNormal, curandGenerateLogNormal, 888ff, plain, 0xe7632670)
 GO(KZ_ALL, curandGenerateLogNormalDouble, curandGenerateLogNormalDouble, 888dd, plain, 0x89d0cbdb)
 GO(KZ_ALL, curandGeneratePoisson, curandGeneratePoisson, 888d, plain, 0x238085e9)
-NONE(KZ_ALL, curandGeneratePoissonMethod, curandGeneratePoissonMethod, 0x2754adc5)
+GO(KZ_ALL, curandGeneratePoissonMethod, curandGeneratePoissonMethod, 888d4, plain, 0xa54762f4)
 GO(KZ_ALL, curandCreatePoissonDistribution, curandCreatePoissonDistribution, d8, plain, 0xb378335e)
 GO(KZ_ALL, curandDestroyDistribution, curandDestroyDistribution, 8, plain, 0x1781e1e5)
 GO(KZ_ALL, curandGetDirectionVectors32, curandGetDirectionVectors32, 84, plain, 0xa5525ec7)

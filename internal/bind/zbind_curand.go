@@ -35,6 +35,7 @@ var curandHandlers = [...]abi.Handler{
 	{Name: "curandGenerateLogNormal", Call: bind_curandGenerateLogNormal},
 	{Name: "curandGenerateLogNormalDouble", Call: bind_curandGenerateLogNormalDouble},
 	{Name: "curandGeneratePoisson", Call: bind_curandGeneratePoisson},
+	{Name: "curandGeneratePoissonMethod", Call: bind_curandGeneratePoissonMethod},
 	{Name: "curandCreatePoissonDistribution", Call: bind_curandCreatePoissonDistribution},
 	{Name: "curandDestroyDistribution", Call: bind_curandDestroyDistribution},
 	{Name: "curandGetDirectionVectors32", Call: bind_curandGetDirectionVectors32},
@@ -348,6 +349,23 @@ func bind_curandGeneratePoisson(thread, args unsafe.Pointer) int32 {
 		Lambda    float64
 	})(args)
 	err := (*curand.Thread)(thread).GeneratePoisson(rand.CurandGenerator_t(a.Generator), hostmem.Ptr(a.OutputPtr), uint64(a.N), float64(a.Lambda))
+	if err != nil {
+		return curand.Code(err)
+	}
+	return 0
+}
+
+func bind_curandGeneratePoissonMethod(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Generator uint64
+		OutputPtr uint64
+		N         uint64
+		Lambda    float64
+		Method    uint32
+	})(args)
+	err := (*curand.Thread)(thread).GeneratePoissonMethod(rand.CurandGenerator_t(a.Generator), hostmem.Ptr(a.OutputPtr), uint64(a.N), float64(a.Lambda), rand.CurandMethod_t(a.Method))
 	if err != nil {
 		return curand.Code(err)
 	}

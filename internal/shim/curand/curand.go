@@ -30,6 +30,7 @@ const (
 	outOfRange       = Status(rand.CURAND_STATUS_OUT_OF_RANGE)
 	notMultiple      = Status(rand.CURAND_STATUS_LENGTH_NOT_MULTIPLE)
 	launchFailure    = Status(rand.CURAND_STATUS_LAUNCH_FAILURE)
+	earlierFailure   = Status(rand.CURAND_STATUS_PREEXISTING_FAILURE)
 	noCUDA           = Status(rand.CURAND_STATUS_INITIALIZATION_FAILED)
 	internalError    = Status(rand.CURAND_STATUS_INTERNAL_ERROR)
 )
@@ -37,7 +38,7 @@ const (
 var names = map[Status]string{
 	notInitialized: "no such generator", allocationFailed: "out of memory", typeError: "the generator is of another type",
 	outOfRange: "argument out of range", notMultiple: "length is no multiple", launchFailure: "launch failed",
-	noCUDA: "CUDA could not be initialized", internalError: "internal error",
+	earlierFailure: "an earlier call failed", noCUDA: "CUDA could not be initialized", internalError: "internal error",
 }
 
 // Code is the number C gets for an error. The driver's reasons are folded into the few cuRAND knows.

@@ -113,7 +113,6 @@ func TestRecorded(t *testing.T) {
 	}
 	for _, c := range cases {
 		switch {
-		case c.kind == rand.CURAND_RNG_PSEUDO_MTGP32 || c.kind == rand.CURAND_RNG_PSEUDO_MT19937: // not made
 		case c.kind == rand.CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 || c.kind == rand.CURAND_RNG_QUASI_SCRAMBLED_SOBOL64: // constants of our own
 		case c.order == rand.CURAND_ORDERING_PSEUDO_DYNAMIC: // a device's own
 		default:
@@ -275,6 +274,58 @@ func (c *recordedCase) compare(call recordedCall, got []byte, size int, mean, de
 		return "the first numbers agree, a later one does not"
 	}
 	return ""
+}
+
+// TestTwisterCycle goes past the first words of all MT19937 generators. The sum is of the numbers that the host generator of
+// cuRAND 10.4.4 made.
+func TestTwisterCycle(t *testing.T) {
+	if err := start(); err != nil {
+		t.Fatal(err)
+	}
+	c := recordedCase{name: "90 rows", host: true, kind: rand.CURAND_RNG_PSEUDO_MT19937, seed: 42, setters: []int32{0, 0}}
+	c.calls = []recordedCall{{words: []string{"u32", strconv.Itoa(90 * twisterRow)}, hash: "35627d22f35ddc34"}}
+	c.run(t)
+}
+
+// TestOrderBegins changes the ordering of an MTGP32 generator: it begins again with the other one.
+func TestOrderBegins(t *testing.T) {
+	if err := start(); err != nil {
+		t.Fatal(err)
+	}
+	c := recordedCase{name: "order", host: true, kind: rand.CURAND_RNG_PSEUDO_MTGP32, seed: 42, setters: []int32{0, 0}}
+	c.calls = []recordedCall{
+		{words: []string{"u32", "5"}, hash: "47d5e9d8e33b09a4"},
+		{words: []string{"setord", "103"}},
+		{words: []string{"u32", "300000"}, hash: "752ba90787c6abd4"},
+	}
+	c.run(t)
+}
+
+// TestPoissonMethod has the codes of cuRAND 10.4.
+func TestPoissonMethod(t *testing.T) {
+	if err := start(); err != nil {
+		t.Fatal(err)
+	}
+	th := new(Thread)
+	v, err := th.CreateGeneratorHost(rand.CURAND_RNG_PSEUDO_XORWOW)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := rand.CurandGenerator_t(v)
+	for method, want := range map[rand.CurandMethod_t]error{rand.CURAND_CHOOSE_BEST: internalError, rand.CURAND_POISSON: internalError, rand.CURAND_3RD: earlierFailure} {
+		if err := th.GeneratePoissonMethod(h, hostmem.Nil, 4, 10, method); err != want {
+			t.Errorf("method %d: %v, want %v", method, err, want)
+		}
+	}
+	if err := th.GeneratePoissonMethod(h, hostmem.Nil, 4, -1, rand.CURAND_POISSON); err != outOfRange {
+		t.Errorf("a negative expected value: %v", err)
+	}
+	if err := th.GeneratePoissonMethod(0, hostmem.Nil, 4, 1, rand.CURAND_POISSON); err != notInitialized {
+		t.Errorf("no generator: %v", err)
+	}
+	if err := th.DestroyGenerator(h); err != nil {
+		t.Error(err)
+	}
 }
 
 // closeEnough allows normal numbers 2^-20 of the deviation times a radius of up to 7, doubles 2^-48.

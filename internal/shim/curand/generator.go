@@ -1,6 +1,8 @@
 package curand
 
 import (
+	"math"
+
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
 	"kudzu/internal/handle"
@@ -32,35 +34,51 @@ type source interface {
 	drop(d *driver.Thread)
 }
 
+// seeding is what a new seed does once there are numbers, as an H200 showed.
+type seeding int
+
+const (
+	goesOn  seeding = iota // the offset stays
+	inFours                // only where it is in its four stays
+	restart                // the sequence of the seed begins
+	kept                   // nothing
+)
+
 // family is a kind of generators.
 type family struct {
 	quasi    bool
 	bits     uint32 // of its integers
 	noOffset bool
+	setSeed  seeding
 	orders   []rand.CurandOrdering_t
 	hostOnly []rand.CurandOrdering_t // orderings that a generator of the host refuses
 	pairs    bool                    // normal numbers are made two by two, and count as one
-	fours    bool                    // words are made four by four
 	large    float64                 // from here on Poisson's numbers are rounded normal ones
-	small    float64                 // quasirandom points: below it Poisson's numbers come from the histogram
+	small    float64                 // if not 0: below it Poisson's numbers come from the histogram, then from quantiles
 	open     func(g *generator) source
 }
+
+// above8000 is the first number after 8000, which is the last that has quantiles.
+var above8000 = math.Nextafter(8000, 9000)
 
 // The orderings that all pseudorandom generators take.
 var (
 	allOrders = []rand.CurandOrdering_t{rand.CURAND_ORDERING_PSEUDO_BEST, rand.CURAND_ORDERING_PSEUDO_DEFAULT, rand.CURAND_ORDERING_PSEUDO_LEGACY, rand.CURAND_ORDERING_PSEUDO_DYNAMIC}
 	seeded    = append(allOrders[:4:4], rand.CURAND_ORDERING_PSEUDO_SEEDED)
+	best      = []rand.CurandOrdering_t{rand.CURAND_ORDERING_PSEUDO_BEST}
 	dynamic   = []rand.CurandOrdering_t{rand.CURAND_ORDERING_PSEUDO_DYNAMIC}
 	quasi     = []rand.CurandOrdering_t{rand.CURAND_ORDERING_QUASI_DEFAULT}
 )
 
-// families are those that are made; MTGP32 and MT19937 are not.
+// families are all that there are.
 var families = map[rand.CurandRngType_t]*family{
 	rand.CURAND_RNG_PSEUDO_XORWOW:           {bits: 32, orders: seeded, hostOnly: dynamic, pairs: true, large: 2000, open: newXorwow},
 	rand.CURAND_RNG_PSEUDO_MRG32K3A:         {bits: 32, orders: allOrders, hostOnly: dynamic, pairs: true, large: 2000, open: newMrg},
-	rand.CURAND_RNG_PSEUDO_PHILOX4_32_10:    {bits: 32, orders: allOrders, hostOnly: dynamic, fours: true, large: 2000, open: newPhilox},
-	rand.CURAND_RNG_QUASI_SOBOL32:           {bits: 32, quasi: true, orders: quasi, small: 10, large: 10000, open: newSobol(32, false)},
-	rand.CURAND_RNG_QUASI_SCRAMBLED_SOBOL32: {bits: 32, quasi: true, orders: quasi, small: 10, large: 10000, open: newSobol(32, true)},
+	rand.CURAND_RNG_PSEUDO_MTGP32:           {bits: 32, orders: allOrders, hostOnly: dynamic, noOffset: true, setSeed: kept, small: 32, large: above8000, open: newMtgp},
+	rand.CURAND_RNG_PSEUDO_MT19937:          {bits: 32, orders: allOrders[:3:3], hostOnly: best, noOffset: true, setSeed: restart, large: 2000, open: newTwister},
+	rand.CURAND_RNG_PSEUDO_PHILOX4_32_10:    {bits: 32, orders: allOrders, hostOnly: dynamic, setSeed: inFours, large: 2000, open: newPhilox},
+	rand.CURAND_RNG_QUASI_SOBOL32:           {bits: 32, quasi: true, orders: quasi, small: 10, large: above8000, open: newSobol(32, false)},
+	rand.CURAND_RNG_QUASI_SCRAMBLED_SOBOL32: {bits: 32, quasi: true, orders: quasi, small: 10, large: above8000, open: newSobol(32, true)},
 	rand.CURAND_RNG_QUASI_SOBOL64:           {bits: 64, quasi: true, orders: quasi, large: 2000, open: newSobol(64, false)},
 	rand.CURAND_RNG_QUASI_SCRAMBLED_SOBOL64: {bits: 64, quasi: true, orders: quasi, large: 2000, open: newSobol(64, true)},
 }
@@ -145,19 +163,22 @@ func (t *Thread) SetStream(h rand.CurandGenerator_t, s rt.CudaStream_t) error {
 	})
 }
 
-// SetPseudoRandomGeneratorSeed chooses the sequence. The offset stays; Philox, once it has made numbers, keeps only where it is in
-// its four, as an H200 showed.
+// SetPseudoRandomGeneratorSeed chooses the sequence.
 func (t *Thread) SetPseudoRandomGeneratorSeed(h rand.CurandGenerator_t, seed uint64) error {
 	return change(h, func(g *generator) error {
 		if g.family.quasi {
 			return typeError
 		}
-		if seed != g.seed {
-			if g.source != nil && g.family.fours {
-				g.offset %= 4
-			}
-			g.forget(t.driver())
+		if seed == g.seed || g.family.setSeed == kept && g.offset > 0 {
+			return nil
 		}
+		switch {
+		case g.family.setSeed == restart:
+			g.offset = 0
+		case g.family.setSeed == inFours && g.source != nil:
+			g.offset %= 4
+		}
+		g.forget(t.driver())
 		g.seed = seed
 		return nil
 	})
@@ -175,16 +196,21 @@ func (t *Thread) SetGeneratorOffset(h rand.CurandGenerator_t, offset uint64) err
 }
 
 // SetGeneratorOrdering chooses how the numbers of many streams make one sequence. The dynamic one is a device's own choice: it is
-// the default here.
+// the default here. The twisters, whose states only go on, begin again if their order is another one.
 func (t *Thread) SetGeneratorOrdering(h rand.CurandGenerator_t, order rand.CurandOrdering_t) error {
 	return change(h, func(g *generator) error {
 		if !has(g.family.orders, order) || g.host && has(g.family.hostOnly, order) {
 			return outOfRange
 		}
-		if order != g.order {
-			g.forget(t.driver())
-		}
+		from := g.order
 		g.order = order
+		switch {
+		case !g.family.noOffset && order != from:
+			g.forget(t.driver())
+		case g.family.setSeed == kept && mtgpBlocks(order) != mtgpBlocks(from):
+			g.forget(t.driver())
+			g.offset = 0
+		}
 		return nil
 	})
 }

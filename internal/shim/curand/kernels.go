@@ -14,7 +14,8 @@ var texts = packed.New(packedTexts)
 
 // The modules, kernels/*.cu.
 var (
-	streamKernels = &shim.Kernels{Name: "cuRAND streams", Text: texts.Lazy("streams")}
-	philoxKernels = &shim.Kernels{Name: "cuRAND Philox", Text: texts.Lazy("philox")}
-	sobolKernels  = &shim.Kernels{Name: "cuRAND Sobol", Text: texts.Lazy("sobol")}
+	streamKernels  = &shim.Kernels{Name: "cuRAND streams", Text: texts.Lazy("streams")}
+	philoxKernels  = &shim.Kernels{Name: "cuRAND Philox", Text: texts.Lazy("philox")}
+	sobolKernels   = &shim.Kernels{Name: "cuRAND Sobol", Text: texts.Lazy("sobol")}
+	twisterKernels = &shim.Kernels{Name: "cuRAND twisters", Text: texts.Lazy("twister")}
 )
