@@ -42,7 +42,8 @@ write_ptx() {
         else
             newer "$ptx" "$cu" bench/kernels/device.h || continue
         fi
-        "$clang" -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_80 --cuda-feature=+ptx80 \
+        arch=$(sed -n 's|^// arch: ||p' "$cu")
+        "$clang" -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch="${arch:-sm_80}" --cuda-feature=+ptx80 \
             -O3 -Wno-unknown-cuda-version -Wno-pass-failed -S -o "$ptx.part" "$cu"
         mv "$ptx.part" "$ptx"
     done

@@ -365,6 +365,7 @@ static void open_all(void) {
     char path[512];
     const char *why = "not asked for";
     pool_start(opt.threads);
+    setenv("KUDZU_COMPUTE_CAPABILITY", "9.0", 0); /* wgmma is of no other */
     setenv("KUDZU_TIER", opt.tier, 1); /* what is timed is one tier's code */
     for (int v = GCC; v <= CLANG; v++) {
         snprintf(path, sizeof path, "%s/native-%s.so", opt.natives, variant_names[v]);
