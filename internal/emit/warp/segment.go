@@ -122,11 +122,12 @@ func (e *emitter) storeSegments(a *access, x ll.Val) {
 	}
 }
 
-// segVectors reports vectors that lie behind each other inside segments of lanes, 64 bytes in each: rows of a tile that 4 lanes read.
+// segVectors reports vectors that lie behind each other inside segments of lanes, 64 bytes or more in each: rows of a tile that 4 or 8
+// lanes read. A segment has no more elements than a warp has lanes: whole segments make up a vector of the image.
 func (e *emitter) segVectors(a *access) bool {
 	s := a.shape
 	return e.w == 32 && a.all && len(a.types) > 1 && a.same() && a.in.Space != ir.Local && a.elem <= 8 && !a.known && s.Kind == ir.Varying && s.Seg > 0 &&
-		s.Stride == int64(a.size) && s.Seg*a.size == 64
+		s.Stride == int64(a.size) && s.Seg*a.size >= 64 && s.Seg*len(a.types) <= e.w
 }
 
 // loadSegVectors loads each segment at once and takes the lanes' vectors apart.
