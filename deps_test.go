@@ -61,6 +61,8 @@ var rules = []rule{
 	{room: "shim/cublas", may: "packed shim shim/cublas/ref driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},
 	{room: "shim/cublas/ref", may: "spec/blas"},
 	{room: "shim/cublas/openblas", may: "dl shim/cublas spec/blas logx"},
+	{room: "shim/cusolver", may: "packed driver cudart shim shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/solver"},
+	{room: "shim/cusolvermg", may: "driver cudart handle shim/cusolver spec/solver spec/solvermg"},
 	{room: "shim/cublaslt", may: "packed driver shim shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/lt logx"},
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},

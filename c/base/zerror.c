@@ -339,6 +339,34 @@ static const struct row curand[] = {
 	{999, "CURAND_STATUS_INTERNAL_ERROR", "an internal operation failed"},
 };
 
+static const struct row cusolver[] = {
+	{0, "CUSOLVER_STATUS_SUCCESS", "success"},
+	{1, "CUSOLVER_STATUS_NOT_INITIALIZED", "the library was not initialized"},
+	{2, "CUSOLVER_STATUS_ALLOC_FAILED", "the resource allocation failed"},
+	{3, "CUSOLVER_STATUS_INVALID_VALUE", "an invalid value was passed"},
+	{4, "CUSOLVER_STATUS_ARCH_MISMATCH", "the architecture is not supported"},
+	{5, "CUSOLVER_STATUS_MAPPING_ERROR", "an access to memory failed"},
+	{6, "CUSOLVER_STATUS_EXECUTION_FAILED", "the function failed to launch on the GPU"},
+	{7, "CUSOLVER_STATUS_INTERNAL_ERROR", "an internal operation failed"},
+	{8, "CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED", "the matrix type is not supported"},
+	{9, "CUSOLVER_STATUS_NOT_SUPPORTED", "the functionality is not supported"},
+	{10, "CUSOLVER_STATUS_ZERO_PIVOT", "a pivot is zero"},
+	{11, "CUSOLVER_STATUS_INVALID_LICENSE", "the licence check failed"},
+	{12, "CUSOLVER_STATUS_IRS_PARAMS_NOT_INITIALIZED", "the parameters were not created"},
+	{13, "CUSOLVER_STATUS_IRS_PARAMS_INVALID", "a parameter is not valid"},
+	{14, "CUSOLVER_STATUS_IRS_PARAMS_INVALID_PREC", "a precision is not valid"},
+	{15, "CUSOLVER_STATUS_IRS_PARAMS_INVALID_REFINE", "the refinement is not valid"},
+	{16, "CUSOLVER_STATUS_IRS_PARAMS_INVALID_MAXITER", "the number of iterations is not valid"},
+	{20, "CUSOLVER_STATUS_IRS_INTERNAL_ERROR", "an internal operation failed"},
+	{21, "CUSOLVER_STATUS_IRS_NOT_SUPPORTED", "the functionality is not supported"},
+	{22, "CUSOLVER_STATUS_IRS_OUT_OF_RANGE", "a value is out of range"},
+	{23, "CUSOLVER_STATUS_IRS_NRHS_NOT_SUPPORTED_FOR_REFINE_GMRES", "the solver takes one right-hand side"},
+	{25, "CUSOLVER_STATUS_IRS_INFOS_NOT_INITIALIZED", "the infos were not created"},
+	{26, "CUSOLVER_STATUS_IRS_INFOS_NOT_DESTROYED", "the infos are in use"},
+	{30, "CUSOLVER_STATUS_IRS_MATRIX_SINGULAR", "the matrix is singular"},
+	{31, "CUSOLVER_STATUS_INVALID_WORKSPACE", "the workspace is not valid"},
+};
+
 static const struct row nvfatbin[] = {
 	{0, "NVFATBIN_SUCCESS", ""},
 	{1, "NVFATBIN_ERROR_INTERNAL", "internal error"},
@@ -461,6 +489,7 @@ static const struct {
 	[KZ_ERRORS_cudart] = {cudart, COUNT(cudart)},
 	[KZ_ERRORS_cupti] = {cupti, COUNT(cupti)},
 	[KZ_ERRORS_curand] = {curand, COUNT(curand)},
+	[KZ_ERRORS_cusolver] = {cusolver, COUNT(cusolver)},
 	[KZ_ERRORS_nvfatbin] = {nvfatbin, COUNT(nvfatbin)},
 	[KZ_ERRORS_nvjitlink] = {nvjitlink, COUNT(nvjitlink)},
 	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},

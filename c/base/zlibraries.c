@@ -176,6 +176,68 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API cusolver
+#define KZ_ROWS "zrows_cusolver.h"
+#include "names.inc"
+
+#define KZ_KEY cusolver11
+#define KZ_MAJOR 11
+#define KZ_IN KZ_V11
+#define KZ_CHILD_CODE 1
+#define KZ_EXIT_CODE 1
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#define KZ_KEY cusolver12
+#define KZ_MAJOR 12
+#define KZ_IN KZ_V12
+#define KZ_CHILD_CODE 1
+#define KZ_EXIT_CODE 1
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#undef KZ_API
+#undef KZ_ROWS
+
+#define KZ_API cusolvermg
+#define KZ_ROWS "zrows_cusolvermg.h"
+#include "names.inc"
+
+#define KZ_KEY cusolverMg11
+#define KZ_MAJOR 11
+#define KZ_IN KZ_V11
+#define KZ_CHILD_CODE 1
+#define KZ_EXIT_CODE 1
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#define KZ_KEY cusolverMg12
+#define KZ_MAJOR 12
+#define KZ_IN KZ_V12
+#define KZ_CHILD_CODE 1
+#define KZ_EXIT_CODE 1
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvfatbin
 #define KZ_ROWS "zrows_nvfatbin.h"
 #include "names.inc"
@@ -319,6 +381,10 @@ struct kz_library kz_libraries[KZ_LIBRARIES] = {
 	[KZ_LIB_cupti12] = {"libcupti.so.12", kz_table_cupti12, kz_kind_cupti12, kz_offset_cupti, (const char *)&kz_text_cupti, kz_count_cupti12, KZ_SLOTS_cupti, KZ_API_cupti, 27, 0, kz_child_cupti12, kz_exit_cupti12, kz_lazy_cupti12, kz_none_cupti12, 0},
 	[KZ_LIB_cupti13] = {"libcupti.so.13", kz_table_cupti13, kz_kind_cupti13, kz_offset_cupti, (const char *)&kz_text_cupti, kz_count_cupti13, KZ_SLOTS_cupti, KZ_API_cupti, 27, 0, kz_child_cupti13, kz_exit_cupti13, kz_lazy_cupti13, kz_none_cupti13, 0},
 	[KZ_LIB_curand10] = {"libcurand.so.10", kz_table_curand10, kz_kind_curand10, kz_offset_curand, (const char *)&kz_text_curand, kz_count_curand10, KZ_SLOTS_curand, KZ_API_curand, 999, 0, kz_child_curand10, kz_exit_curand10, kz_lazy_curand10, kz_none_curand10, 0},
+	[KZ_LIB_cusolver11] = {"libcusolver.so.11", kz_table_cusolver11, kz_kind_cusolver11, kz_offset_cusolver, (const char *)&kz_text_cusolver, kz_count_cusolver11, KZ_SLOTS_cusolver, KZ_API_cusolver, 9, 0, kz_child_cusolver11, kz_exit_cusolver11, kz_lazy_cusolver11, kz_none_cusolver11, 0},
+	[KZ_LIB_cusolver12] = {"libcusolver.so.12", kz_table_cusolver12, kz_kind_cusolver12, kz_offset_cusolver, (const char *)&kz_text_cusolver, kz_count_cusolver12, KZ_SLOTS_cusolver, KZ_API_cusolver, 9, 0, kz_child_cusolver12, kz_exit_cusolver12, kz_lazy_cusolver12, kz_none_cusolver12, 0},
+	[KZ_LIB_cusolverMg11] = {"libcusolverMg.so.11", kz_table_cusolverMg11, kz_kind_cusolverMg11, kz_offset_cusolvermg, (const char *)&kz_text_cusolvermg, kz_count_cusolverMg11, KZ_SLOTS_cusolvermg, KZ_API_cusolvermg, 9, 0, kz_child_cusolverMg11, kz_exit_cusolverMg11, kz_lazy_cusolverMg11, kz_none_cusolverMg11, 0},
+	[KZ_LIB_cusolverMg12] = {"libcusolverMg.so.12", kz_table_cusolverMg12, kz_kind_cusolverMg12, kz_offset_cusolvermg, (const char *)&kz_text_cusolvermg, kz_count_cusolverMg12, KZ_SLOTS_cusolvermg, KZ_API_cusolvermg, 9, 0, kz_child_cusolverMg12, kz_exit_cusolverMg12, kz_lazy_cusolverMg12, kz_none_cusolverMg12, 0},
 	[KZ_LIB_nvfatbin12] = {"libnvfatbin.so.12", kz_table_nvfatbin12, kz_kind_nvfatbin12, kz_offset_nvfatbin, (const char *)&kz_text_nvfatbin, kz_count_nvfatbin12, KZ_SLOTS_nvfatbin, KZ_API_nvfatbin, 1, 0, kz_child_nvfatbin12, kz_exit_nvfatbin12, kz_lazy_nvfatbin12, kz_none_nvfatbin12, 0},
 	[KZ_LIB_nvfatbin13] = {"libnvfatbin.so.13", kz_table_nvfatbin13, kz_kind_nvfatbin13, kz_offset_nvfatbin, (const char *)&kz_text_nvfatbin, kz_count_nvfatbin13, KZ_SLOTS_nvfatbin, KZ_API_nvfatbin, 1, 0, kz_child_nvfatbin13, kz_exit_nvfatbin13, kz_lazy_nvfatbin13, kz_none_nvfatbin13, 0},
 	[KZ_LIB_nvJitLink12] = {"libnvJitLink.so.12", kz_table_nvJitLink12, kz_kind_nvJitLink12, kz_offset_nvjitlink, (const char *)&kz_text_nvjitlink, kz_count_nvJitLink12, KZ_SLOTS_nvjitlink, KZ_API_nvjitlink, 6, 0, kz_child_nvJitLink12, kz_exit_nvJitLink12, kz_lazy_nvJitLink12, kz_none_nvJitLink12, 0},

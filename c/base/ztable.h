@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 19
+#define KZ_LIBRARIES 23
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -15,29 +15,35 @@
 #define KZ_LIB_cupti12 8
 #define KZ_LIB_cupti13 9
 #define KZ_LIB_curand10 10
-#define KZ_LIB_nvfatbin12 11
-#define KZ_LIB_nvfatbin13 12
-#define KZ_LIB_nvJitLink12 13
-#define KZ_LIB_nvJitLink13 14
-#define KZ_LIB_nvml 15
-#define KZ_LIB_nvrtc12 16
-#define KZ_LIB_nvrtc13 17
-#define KZ_LIB_nvvm 18
+#define KZ_LIB_cusolver11 11
+#define KZ_LIB_cusolver12 12
+#define KZ_LIB_cusolverMg11 13
+#define KZ_LIB_cusolverMg12 14
+#define KZ_LIB_nvfatbin12 15
+#define KZ_LIB_nvfatbin13 16
+#define KZ_LIB_nvJitLink12 17
+#define KZ_LIB_nvJitLink13 18
+#define KZ_LIB_nvml 19
+#define KZ_LIB_nvrtc12 20
+#define KZ_LIB_nvrtc13 21
+#define KZ_LIB_nvvm 22
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cupti12, 8; library cupti13, 9; library curand10, 10; library nvfatbin12, 11; library nvfatbin13, 12; library nvJitLink12, 13; library nvJitLink13, 14; library nvml, 15; library nvrtc12, 16; library nvrtc13, 17; library nvvm, 18
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cupti12, 8; library cupti13, 9; library curand10, 10; library cusolver11, 11; library cusolver12, 12; library cusolverMg11, 13; library cusolverMg12, 14; library nvfatbin12, 15; library nvfatbin13, 16; library nvJitLink12, 17; library nvJitLink13, 18; library nvml, 19; library nvrtc12, 20; library nvrtc13, 21; library nvvm, 22
 
-#define KZ_APIS 11
+#define KZ_APIS 13
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
 #define KZ_API_cudart 3
 #define KZ_API_cupti 4
 #define KZ_API_curand 5
-#define KZ_API_nvfatbin 6
-#define KZ_API_nvjitlink 7
-#define KZ_API_nvml 8
-#define KZ_API_nvrtc 9
-#define KZ_API_nvvm 10
+#define KZ_API_cusolver 6
+#define KZ_API_cusolvermg 7
+#define KZ_API_nvfatbin 8
+#define KZ_API_nvjitlink 9
+#define KZ_API_nvml 10
+#define KZ_API_nvrtc 11
+#define KZ_API_nvvm 12
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
@@ -45,11 +51,12 @@
 #define KZ_ERRORS_cudart 2
 #define KZ_ERRORS_cupti 3
 #define KZ_ERRORS_curand 4
-#define KZ_ERRORS_nvfatbin 5
-#define KZ_ERRORS_nvjitlink 6
-#define KZ_ERRORS_nvml 7
-#define KZ_ERRORS_nvrtc 8
-#define KZ_ERRORS_nvvm 9
+#define KZ_ERRORS_cusolver 5
+#define KZ_ERRORS_nvfatbin 6
+#define KZ_ERRORS_nvjitlink 7
+#define KZ_ERRORS_nvml 8
+#define KZ_ERRORS_nvrtc 9
+#define KZ_ERRORS_nvvm 10
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
@@ -99,6 +106,18 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API cusolver
+#define KZ_ROWS "zrows_cusolver.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
+#define KZ_API cusolvermg
+#define KZ_ROWS "zrows_cusolvermg.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvfatbin
 #define KZ_ROWS "zrows_nvfatbin.h"
 #include "slots.inc"
@@ -137,6 +156,8 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cudart + 1) * kz_hash_cudart() +
 	       (KZ_API_cupti + 1) * kz_hash_cupti() +
 	       (KZ_API_curand + 1) * kz_hash_curand() +
+	       (KZ_API_cusolver + 1) * kz_hash_cusolver() +
+	       (KZ_API_cusolvermg + 1) * kz_hash_cusolvermg() +
 	       (KZ_API_nvfatbin + 1) * kz_hash_nvfatbin() +
 	       (KZ_API_nvjitlink + 1) * kz_hash_nvjitlink() +
 	       (KZ_API_nvml + 1) * kz_hash_nvml() +

@@ -23,6 +23,12 @@ func writeHeaders(w *world) error {
 	blas.header("//", "internal/spec/cublas.api")
 	blas.f("#include \"cublas_v2.h\"\n")
 	w.files["include/cublas_api.h"] = blas.Bytes()
+	for _, name := range []string{"cusolverDn.h", "cusolverSp.h", "cusolverSp_LOWLEVEL_PREVIEW.h", "cusolverRf.h"} {
+		var o out
+		o.header("//", "internal/spec/cusolver.api")
+		o.f("#include \"cusolver_common.h\"\n")
+		w.files["include/"+name] = o.Bytes()
+	}
 	var rt out
 	rt.header("//", "internal/spec/cudart.api")
 	rt.f("#ifndef KUDZU_CUDA_RUNTIME_H\n#define KUDZU_CUDA_RUNTIME_H\n\n#include \"cuda_runtime_api.h\"\n\n#endif\n")

@@ -216,6 +216,7 @@
 #define STUB_8_cudaIpcEventHandle_t_(stub, door, id, flag) static int32_t stub(uint64_t a0, cudaIpcEventHandle_t a1) { struct { uint64_t a0; cudaIpcEventHandle_t a1; } a = {a0, a1}; return door(id, flag, &a); }
 #define STUB_8_cudaIpcMemHandle_t_4(stub, door, id, flag) static int32_t stub(uint64_t a0, cudaIpcMemHandle_t a1, uint32_t a2) { struct { uint64_t a0; cudaIpcMemHandle_t a1; uint32_t a2; } a = {a0, a1, a2}; return door(id, flag, &a); }
 #define STUB_8_dim3__dim3_88s(stub, door, id, flag) static int32_t stub(uint64_t a0, dim3 a1, dim3 a2, uint64_t a3, uint64_t a4, uint64_t a5) { KZ_STREAM(a5, flag) struct { uint64_t a0; dim3 a1; dim3 a2; uint64_t a3; uint64_t a4; uint64_t a5; } a = {a0, a1, a2, a3, a4, a5}; return door(id, flag, &a); }
+#define STUB_8d(stub, door, id, flag) static int32_t stub(uint64_t a0, double a1) { struct { uint64_t a0; double a1; } a = {a0, a1}; return door(id, flag, &a); }
 #define STUB_8f(stub, door, id, flag) static int32_t stub(uint64_t a0, float a1) { struct { uint64_t a0; float a1; } a = {a0, a1}; return door(id, flag, &a); }
 #define STUB_8ff(stub, door, id, flag) static int32_t stub(uint64_t a0, float a1, float a2) { struct { uint64_t a0; float a1; float a2; } a = {a0, a1, a2}; return door(id, flag, &a); }
 #define STUB_8s(stub, door, id, flag) static int32_t stub(uint64_t a0, uint64_t a1) { KZ_STREAM(a1, flag) struct { uint64_t a0; uint64_t a1; } a = {a0, a1}; return door(id, flag, &a); }

@@ -8,6 +8,8 @@ extern void *const kz_stubs_cuda[];
 extern void *const kz_stubs_cudart[];
 extern void *const kz_stubs_cupti[];
 extern void *const kz_stubs_curand[];
+extern void *const kz_stubs_cusolver[];
+extern void *const kz_stubs_cusolvermg[];
 extern void *const kz_stubs_nvfatbin[];
 extern void *const kz_stubs_nvjitlink[];
 extern void *const kz_stubs_nvml[];
@@ -21,6 +23,8 @@ void *const *const kz_stubs[KZ_APIS] = {
 	[KZ_API_cudart] = kz_stubs_cudart,
 	[KZ_API_cupti] = kz_stubs_cupti,
 	[KZ_API_curand] = kz_stubs_curand,
+	[KZ_API_cusolver] = kz_stubs_cusolver,
+	[KZ_API_cusolvermg] = kz_stubs_cusolvermg,
 	[KZ_API_nvfatbin] = kz_stubs_nvfatbin,
 	[KZ_API_nvjitlink] = kz_stubs_nvjitlink,
 	[KZ_API_nvml] = kz_stubs_nvml,

@@ -12,6 +12,8 @@ var Handlers = [...][]abi.Handler{
 	cudartHandlers[:],
 	cuptiHandlers[:],
 	curandHandlers[:],
+	cusolverHandlers[:],
+	cusolvermgHandlers[:],
 	nvfatbinHandlers[:],
 	nvjitlinkHandlers[:],
 	nvmlHandlers[:],

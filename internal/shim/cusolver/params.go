@@ -1,0 +1,323 @@
+package cusolver
+
+import (
+	"kudzu/internal/handle"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
+	"kudzu/internal/spec/solver"
+)
+
+// jacobi is what syevj and gesvdj are told, and what they told last.
+type jacobi struct {
+	mu        lockrank.Mutex[lockrank.SolverHandle]
+	tolerance float64 // guarded by mu, as all that follows
+	sweeps    int32
+	sorted    int32
+}
+
+// params are the 64-bit interface's: which algorithm a function is to use. There is one.
+type params struct {
+	mu         lockrank.Mutex[lockrank.SolverHandle]
+	algorithms map[solver.CusolverDnFunction_t]solver.CusolverAlgMode_t // guarded by mu
+}
+
+var (
+	syevjs  = handle.NewTable[jacobi](kindSyevj, "cuSOLVER syevj parameters")
+	gesvdjs = handle.NewTable[jacobi](kindGesvdj, "cuSOLVER gesvdj parameters")
+	options = handle.NewTable[params](kindParams, "cuSOLVER parameters")
+)
+
+// maxSweeps are the sweeps that a Jacobi method does at most, unless it is told otherwise.
+const maxSweeps = 100
+
+func newJacobi(table *handle.Table[jacobi]) (uint64, error) {
+	v := table.New(&jacobi{sweeps: maxSweeps, sorted: 1})
+	if v == 0 {
+		return 0, allocFailed
+	}
+	return uint64(v), nil
+}
+
+// tell changes parameters.
+func tell(table *handle.Table[jacobi], h uint64, f func(*jacobi)) error {
+	p := table.Get(handle.Value(h))
+	if p == nil {
+		return invalidValue
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(p)
+	return nil
+}
+
+// ask answers what a method did. Nothing is known on the host before the stream has done it: the answers are those of a method
+// that converged in the sweeps it needs.
+func ask(h solver.CusolverDnHandle_t, table *handle.Table[jacobi], info uint64) error {
+	if denses.Get(handle.Value(h)) == nil {
+		return notInitialized
+	}
+	if table.Get(handle.Value(info)) == nil {
+		return invalidValue
+	}
+	return nil
+}
+
+// DnCreateSyevjInfo makes parameters of syevj.
+func (t *Thread) DnCreateSyevjInfo() (uint64, error) { return newJacobi(syevjs) }
+
+// DnDestroySyevjInfo ends them; none is no mistake.
+func (t *Thread) DnDestroySyevjInfo(h solver.SyevjInfo_t) error {
+	syevjs.Delete(handle.Value(h))
+	return nil
+}
+
+// DnXsyevjSetTolerance is kept; every method here goes on until nothing changes.
+func (t *Thread) DnXsyevjSetTolerance(h solver.SyevjInfo_t, v float64) error {
+	return tell(syevjs, uint64(h), func(p *jacobi) { p.tolerance = v })
+}
+
+// DnXsyevjSetMaxSweeps is kept.
+func (t *Thread) DnXsyevjSetMaxSweeps(h solver.SyevjInfo_t, n int32) error {
+	if n < 1 {
+		return invalidValue
+	}
+	return tell(syevjs, uint64(h), func(p *jacobi) { p.sweeps = n })
+}
+
+// DnXsyevjSetSortEig is kept: eigenvalues always come sorted.
+func (t *Thread) DnXsyevjSetSortEig(h solver.SyevjInfo_t, v int32) error {
+	return tell(syevjs, uint64(h), func(p *jacobi) { p.sorted = v })
+}
+
+// DnXsyevjGetResidual is what is left off the diagonal: nothing, as the method here is a direct one.
+func (t *Thread) DnXsyevjGetResidual(h solver.CusolverDnHandle_t, info solver.SyevjInfo_t) (float64, error) {
+	return 0, ask(h, syevjs, uint64(info))
+}
+
+// DnXsyevjGetSweeps is the sweeps done.
+func (t *Thread) DnXsyevjGetSweeps(h solver.CusolverDnHandle_t, info solver.SyevjInfo_t) (int32, error) {
+	return 1, ask(h, syevjs, uint64(info))
+}
+
+// DnCreateGesvdjInfo makes parameters of gesvdj.
+func (t *Thread) DnCreateGesvdjInfo() (uint64, error) { return newJacobi(gesvdjs) }
+
+// DnDestroyGesvdjInfo ends them; none is no mistake.
+func (t *Thread) DnDestroyGesvdjInfo(h solver.GesvdjInfo_t) error {
+	gesvdjs.Delete(handle.Value(h))
+	return nil
+}
+
+// DnXgesvdjSetTolerance is kept; every method here goes on until nothing changes.
+func (t *Thread) DnXgesvdjSetTolerance(h solver.GesvdjInfo_t, v float64) error {
+	return tell(gesvdjs, uint64(h), func(p *jacobi) { p.tolerance = v })
+}
+
+// DnXgesvdjSetMaxSweeps is kept.
+func (t *Thread) DnXgesvdjSetMaxSweeps(h solver.GesvdjInfo_t, n int32) error {
+	if n < 1 {
+		return invalidValue
+	}
+	return tell(gesvdjs, uint64(h), func(p *jacobi) { p.sweeps = n })
+}
+
+// DnXgesvdjSetSortEig is kept: singular values always come sorted.
+func (t *Thread) DnXgesvdjSetSortEig(h solver.GesvdjInfo_t, v int32) error {
+	return tell(gesvdjs, uint64(h), func(p *jacobi) { p.sorted = v })
+}
+
+// DnXgesvdjGetResidual is what is left off the diagonal.
+func (t *Thread) DnXgesvdjGetResidual(h solver.CusolverDnHandle_t, info solver.GesvdjInfo_t) (float64, error) {
+	return 0, ask(h, gesvdjs, uint64(info))
+}
+
+// DnXgesvdjGetSweeps is the sweeps done.
+func (t *Thread) DnXgesvdjGetSweeps(h solver.CusolverDnHandle_t, info solver.GesvdjInfo_t) (int32, error) {
+	return 1, ask(h, gesvdjs, uint64(info))
+}
+
+// DnCreateParams makes parameters of the 64-bit interface.
+func (t *Thread) DnCreateParams() (uint64, error) {
+	v := options.New(&params{algorithms: map[solver.CusolverDnFunction_t]solver.CusolverAlgMode_t{}})
+	if v == 0 {
+		return 0, allocFailed
+	}
+	return uint64(v), nil
+}
+
+// DnDestroyParams ends them; none is no mistake.
+func (t *Thread) DnDestroyParams(h solver.CusolverDnParams_t) error {
+	options.Delete(handle.Value(h))
+	return nil
+}
+
+// DnSetAdvOptions is kept.
+func (t *Thread) DnSetAdvOptions(h solver.CusolverDnParams_t, f solver.CusolverDnFunction_t, a solver.CusolverAlgMode_t) error {
+	p := options.Get(handle.Value(h))
+	if p == nil || f < solver.CUSOLVERDN_GETRF || f > solver.CUSOLVERDN_SYEVD || a < solver.CUSOLVER_ALG_0 || a > solver.CUSOLVER_ALG_2 {
+		return invalidValue
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.algorithms[f] = a
+	return nil
+}
+
+// irsParams are what solvers with refinement are told. The factorization here is always of the main precision.
+type irsParams struct {
+	mu         lockrank.Mutex[lockrank.SolverHandle]
+	refinement solver.CusolverIRSRefinement_t // guarded by mu, as all that follows
+	main, low  solver.CusolverPrecType_t
+	tol, inner float64
+	most, less int32 // iterations: outer, inner
+	noFallback bool
+}
+
+// irsInfos are what they told.
+type irsInfos struct {
+	mu   lockrank.Mutex[lockrank.SolverHandle]
+	most int32 // guarded by mu
+}
+
+var (
+	irsOptions = handle.NewTable[irsParams](kindIRSParams, "cuSOLVER refinement parameters")
+	irsTold    = handle.NewTable[irsInfos](kindIRSInfos, "cuSOLVER refinement infos")
+)
+
+// DnIRSParamsCreate makes parameters: nothing is chosen yet, 50 iterations at most.
+func (t *Thread) DnIRSParamsCreate() (uint64, error) {
+	v := irsOptions.New(&irsParams{refinement: solver.CUSOLVER_IRS_REFINE_NOT_SET, most: 50, less: 50})
+	if v == 0 {
+		return 0, allocFailed
+	}
+	return uint64(v), nil
+}
+
+// DnIRSParamsDestroy ends them.
+func (t *Thread) DnIRSParamsDestroy(h solver.CusolverDnIRSParams_t) error {
+	if irsOptions.Delete(handle.Value(h)) == nil {
+		return noParams
+	}
+	return nil
+}
+
+// refine changes parameters, unless what is to be kept is not valid.
+func refine(h solver.CusolverDnIRSParams_t, bad bool, answer Status, f func(p *irsParams)) error {
+	p := irsOptions.Get(handle.Value(h))
+	if p == nil {
+		return noParams
+	}
+	if bad {
+		return answer
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(p)
+	return nil
+}
+
+// DnIRSParamsSetRefinementSolver is kept.
+func (t *Thread) DnIRSParamsSetRefinementSolver(h solver.CusolverDnIRSParams_t, v solver.CusolverIRSRefinement_t) error {
+	bad := v < solver.CUSOLVER_IRS_REFINE_NOT_SET || v > solver.CUSOLVER_IRS_REFINE_GMRES_NOPCOND
+	return refine(h, bad, badRefinement, func(p *irsParams) { p.refinement = v })
+}
+
+func known(v solver.CusolverPrecType_t) bool {
+	return v >= solver.CUSOLVER_R_8I && v <= solver.CUSOLVER_R_AP || v >= solver.CUSOLVER_C_8I && v <= solver.CUSOLVER_C_AP
+}
+
+// DnIRSParamsSetSolverMainPrecision says the type of A, B and X.
+func (t *Thread) DnIRSParamsSetSolverMainPrecision(h solver.CusolverDnIRSParams_t, v solver.CusolverPrecType_t) error {
+	return refine(h, !known(v), badPrecision, func(p *irsParams) { p.main = v })
+}
+
+// DnIRSParamsSetSolverLowestPrecision is kept.
+func (t *Thread) DnIRSParamsSetSolverLowestPrecision(h solver.CusolverDnIRSParams_t, v solver.CusolverPrecType_t) error {
+	return refine(h, !known(v), badPrecision, func(p *irsParams) { p.low = v })
+}
+
+// DnIRSParamsSetSolverPrecisions is both.
+func (t *Thread) DnIRSParamsSetSolverPrecisions(h solver.CusolverDnIRSParams_t, v, low solver.CusolverPrecType_t) error {
+	return refine(h, !known(v) || !known(low), badPrecision, func(p *irsParams) { p.main, p.low = v, low })
+}
+
+// DnIRSParamsSetTol is kept.
+func (t *Thread) DnIRSParamsSetTol(h solver.CusolverDnIRSParams_t, v float64) error {
+	return refine(h, false, 0, func(p *irsParams) { p.tol = v })
+}
+
+// DnIRSParamsSetTolInner is kept.
+func (t *Thread) DnIRSParamsSetTolInner(h solver.CusolverDnIRSParams_t, v float64) error {
+	return refine(h, false, 0, func(p *irsParams) { p.inner = v })
+}
+
+// DnIRSParamsSetMaxIters is kept.
+func (t *Thread) DnIRSParamsSetMaxIters(h solver.CusolverDnIRSParams_t, n int32) error {
+	return refine(h, n < 0, badIterations, func(p *irsParams) { p.most = n })
+}
+
+// DnIRSParamsSetMaxItersInner is kept.
+func (t *Thread) DnIRSParamsSetMaxItersInner(h solver.CusolverDnIRSParams_t, n int32) error {
+	return refine(h, n < 0, badIterations, func(p *irsParams) { p.less = n })
+}
+
+// DnIRSParamsGetMaxIters is the number set last.
+func (t *Thread) DnIRSParamsGetMaxIters(h solver.CusolverDnIRSParams_t) (n int32, err error) {
+	err = refine(h, false, 0, func(p *irsParams) { n = p.most })
+	return n, err
+}
+
+// DnIRSParamsEnableFallback is kept: there is nothing to fall back from.
+func (t *Thread) DnIRSParamsEnableFallback(h solver.CusolverDnIRSParams_t) error {
+	return refine(h, false, 0, func(p *irsParams) { p.noFallback = false })
+}
+
+// DnIRSParamsDisableFallback is kept.
+func (t *Thread) DnIRSParamsDisableFallback(h solver.CusolverDnIRSParams_t) error {
+	return refine(h, false, 0, func(p *irsParams) { p.noFallback = true })
+}
+
+// DnIRSInfosCreate makes a place for answers.
+func (t *Thread) DnIRSInfosCreate() (uint64, error) {
+	v := irsTold.New(&irsInfos{most: 50})
+	if v == 0 {
+		return 0, allocFailed
+	}
+	return uint64(v), nil
+}
+
+// DnIRSInfosDestroy ends it.
+func (t *Thread) DnIRSInfosDestroy(h solver.CusolverDnIRSInfos_t) error {
+	if irsTold.Delete(handle.Value(h)) == nil {
+		return noInfos
+	}
+	return nil
+}
+
+func told(h solver.CusolverDnIRSInfos_t) error {
+	if irsTold.Get(handle.Value(h)) == nil {
+		return noInfos
+	}
+	return nil
+}
+
+// DnIRSInfosGetNiters is how often a solution was refined: never, as it has all the precision there is.
+func (t *Thread) DnIRSInfosGetNiters(h solver.CusolverDnIRSInfos_t) (int32, error) { return 0, told(h) }
+
+// DnIRSInfosGetOuterNiters is the same of the outer iteration.
+func (t *Thread) DnIRSInfosGetOuterNiters(h solver.CusolverDnIRSInfos_t) (int32, error) {
+	return 0, told(h)
+}
+
+// DnIRSInfosRequestResidual is taken.
+func (t *Thread) DnIRSInfosRequestResidual(h solver.CusolverDnIRSInfos_t) error { return told(h) }
+
+// DnIRSInfosGetResidualHistory is of no iterations: none.
+func (t *Thread) DnIRSInfosGetResidualHistory(h solver.CusolverDnIRSInfos_t) (hostmem.Ptr, error) {
+	return hostmem.Nil, told(h)
+}
+
+// DnIRSInfosGetMaxIters is the limit.
+func (t *Thread) DnIRSInfosGetMaxIters(h solver.CusolverDnIRSInfos_t) (int32, error) {
+	return 50, told(h)
+}
