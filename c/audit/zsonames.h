@@ -12,6 +12,8 @@ static const struct {
 	{"libcudart.so", "11", "libcudart.so.11.0"},
 	{"libcudart.so", "12", "libcudart.so.12"},
 	{"libcudart.so", "13", "libcudart.so.13"},
+	{"libcufft.so", "11", "libcufft.so.11"},
+	{"libcufft.so", "12", "libcufft.so.12"},
 	{"libcupti.so", "12", "libcupti.so.12"},
 	{"libcupti.so", "13", "libcupti.so.13"},
 	{"libcurand.so", "10", "libcurand.so.10"},

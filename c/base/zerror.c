@@ -271,6 +271,30 @@ static const struct row cudart[] = {
 	{10000, "cudaErrorApiFailureBase", "api failure base"},
 };
 
+static const struct row cufft[] = {
+	{0, "CUFFT_SUCCESS", "success"},
+	{1, "CUFFT_INVALID_PLAN", "no such plan"},
+	{2, "CUFFT_ALLOC_FAILED", "memory could not be allocated"},
+	{3, "CUFFT_INVALID_TYPE", "no such type"},
+	{4, "CUFFT_INVALID_VALUE", "an argument is not allowed"},
+	{5, "CUFFT_INTERNAL_ERROR", "an internal operation failed"},
+	{6, "CUFFT_EXEC_FAILED", "a kernel could not be launched"},
+	{7, "CUFFT_SETUP_FAILED", "CUDA could not be initialized"},
+	{8, "CUFFT_INVALID_SIZE", "a length is not allowed"},
+	{9, "CUFFT_UNALIGNED_DATA", "data is not aligned"},
+	{10, "CUFFT_INCOMPLETE_PARAMETER_LIST", "a parameter is missing"},
+	{11, "CUFFT_INVALID_DEVICE", "the plan is of another device"},
+	{12, "CUFFT_PARSE_ERROR", "an internal text could not be read"},
+	{13, "CUFFT_NO_WORKSPACE", "the plan has no work area"},
+	{14, "CUFFT_NOT_IMPLEMENTED", "not implemented"},
+	{15, "CUFFT_LICENSE_ERROR", "no license"},
+	{16, "CUFFT_NOT_SUPPORTED", "not supported"},
+	{17, "CUFFT_MISSING_DEPENDENCY", "a library is missing"},
+	{18, "CUFFT_NVRTC_FAILURE", "NVRTC failed"},
+	{19, "CUFFT_NVJITLINK_FAILURE", "nvJitLink failed"},
+	{20, "CUFFT_NVSHMEM_FAILURE", "NVSHMEM failed"},
+};
+
 static const struct row cupti[] = {
 	{0, "CUPTI_SUCCESS", "CUPTI_SUCCESS"},
 	{1, "CUPTI_ERROR_INVALID_PARAMETER", "CUPTI_ERROR_INVALID_PARAMETER"},
@@ -487,6 +511,7 @@ static const struct {
 	[KZ_ERRORS_cublas] = {cublas, COUNT(cublas)},
 	[KZ_ERRORS_cuda] = {cuda, COUNT(cuda)},
 	[KZ_ERRORS_cudart] = {cudart, COUNT(cudart)},
+	[KZ_ERRORS_cufft] = {cufft, COUNT(cufft)},
 	[KZ_ERRORS_cupti] = {cupti, COUNT(cupti)},
 	[KZ_ERRORS_curand] = {curand, COUNT(curand)},
 	[KZ_ERRORS_cusolver] = {cusolver, COUNT(cusolver)},

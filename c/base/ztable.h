@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 23
+#define KZ_LIBRARIES 25
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -12,51 +12,55 @@
 #define KZ_LIB_cudart11 5
 #define KZ_LIB_cudart12 6
 #define KZ_LIB_cudart13 7
-#define KZ_LIB_cupti12 8
-#define KZ_LIB_cupti13 9
-#define KZ_LIB_curand10 10
-#define KZ_LIB_cusolver11 11
-#define KZ_LIB_cusolver12 12
-#define KZ_LIB_cusolverMg11 13
-#define KZ_LIB_cusolverMg12 14
-#define KZ_LIB_nvfatbin12 15
-#define KZ_LIB_nvfatbin13 16
-#define KZ_LIB_nvJitLink12 17
-#define KZ_LIB_nvJitLink13 18
-#define KZ_LIB_nvml 19
-#define KZ_LIB_nvrtc12 20
-#define KZ_LIB_nvrtc13 21
-#define KZ_LIB_nvvm 22
+#define KZ_LIB_cufft11 8
+#define KZ_LIB_cufft12 9
+#define KZ_LIB_cupti12 10
+#define KZ_LIB_cupti13 11
+#define KZ_LIB_curand10 12
+#define KZ_LIB_cusolver11 13
+#define KZ_LIB_cusolver12 14
+#define KZ_LIB_cusolverMg11 15
+#define KZ_LIB_cusolverMg12 16
+#define KZ_LIB_nvfatbin12 17
+#define KZ_LIB_nvfatbin13 18
+#define KZ_LIB_nvJitLink12 19
+#define KZ_LIB_nvJitLink13 20
+#define KZ_LIB_nvml 21
+#define KZ_LIB_nvrtc12 22
+#define KZ_LIB_nvrtc13 23
+#define KZ_LIB_nvvm 24
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cupti12, 8; library cupti13, 9; library curand10, 10; library cusolver11, 11; library cusolver12, 12; library cusolverMg11, 13; library cusolverMg12, 14; library nvfatbin12, 15; library nvfatbin13, 16; library nvJitLink12, 17; library nvJitLink13, 18; library nvml, 19; library nvrtc12, 20; library nvrtc13, 21; library nvvm, 22
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cufft11, 8; library cufft12, 9; library cupti12, 10; library cupti13, 11; library curand10, 12; library cusolver11, 13; library cusolver12, 14; library cusolverMg11, 15; library cusolverMg12, 16; library nvfatbin12, 17; library nvfatbin13, 18; library nvJitLink12, 19; library nvJitLink13, 20; library nvml, 21; library nvrtc12, 22; library nvrtc13, 23; library nvvm, 24
 
-#define KZ_APIS 13
+#define KZ_APIS 14
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
 #define KZ_API_cudart 3
-#define KZ_API_cupti 4
-#define KZ_API_curand 5
-#define KZ_API_cusolver 6
-#define KZ_API_cusolvermg 7
-#define KZ_API_nvfatbin 8
-#define KZ_API_nvjitlink 9
-#define KZ_API_nvml 10
-#define KZ_API_nvrtc 11
-#define KZ_API_nvvm 12
+#define KZ_API_cufft 4
+#define KZ_API_cupti 5
+#define KZ_API_curand 6
+#define KZ_API_cusolver 7
+#define KZ_API_cusolvermg 8
+#define KZ_API_nvfatbin 9
+#define KZ_API_nvjitlink 10
+#define KZ_API_nvml 11
+#define KZ_API_nvrtc 12
+#define KZ_API_nvvm 13
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
 #define KZ_ERRORS_cuda 1
 #define KZ_ERRORS_cudart 2
-#define KZ_ERRORS_cupti 3
-#define KZ_ERRORS_curand 4
-#define KZ_ERRORS_cusolver 5
-#define KZ_ERRORS_nvfatbin 6
-#define KZ_ERRORS_nvjitlink 7
-#define KZ_ERRORS_nvml 8
-#define KZ_ERRORS_nvrtc 9
-#define KZ_ERRORS_nvvm 10
+#define KZ_ERRORS_cufft 3
+#define KZ_ERRORS_cupti 4
+#define KZ_ERRORS_curand 5
+#define KZ_ERRORS_cusolver 6
+#define KZ_ERRORS_nvfatbin 7
+#define KZ_ERRORS_nvjitlink 8
+#define KZ_ERRORS_nvml 9
+#define KZ_ERRORS_nvrtc 10
+#define KZ_ERRORS_nvvm 11
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
@@ -90,6 +94,12 @@
 
 #define KZ_API cudart
 #define KZ_ROWS "zrows_cudart.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
+#define KZ_API cufft
+#define KZ_ROWS "zrows_cufft.h"
 #include "slots.inc"
 #undef KZ_API
 #undef KZ_ROWS
@@ -154,6 +164,7 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cublaslt + 1) * kz_hash_cublaslt() +
 	       (KZ_API_cuda + 1) * kz_hash_cuda() +
 	       (KZ_API_cudart + 1) * kz_hash_cudart() +
+	       (KZ_API_cufft + 1) * kz_hash_cufft() +
 	       (KZ_API_cupti + 1) * kz_hash_cupti() +
 	       (KZ_API_curand + 1) * kz_hash_curand() +
 	       (KZ_API_cusolver + 1) * kz_hash_cusolver() +

@@ -13,6 +13,8 @@ type (
 	RandGenerator     struct{}
 	RandDistributions struct{}
 	SolverHandle      struct{}
+	FftPlan           struct{}
+	FftPlans          struct{}
 	LtDescriptors     struct{}
 	ShimProviders     struct{}
 	ShimCalls         struct{}
@@ -128,6 +130,8 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[RandGenerator](), Where: "shim/curand.generator", Guards: "seed, offset and states of a generator, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[RandDistributions](), Where: "shim/curand", Guards: "the distributions that programs hold"},
 		{Lock: reflect.TypeFor[SolverHandle](), Where: "shim/cusolver", Guards: "stream and modes of a handle, and what parameters say"},
+		{Lock: reflect.TypeFor[FftPlan](), Where: "shim/cufft.plan", Guards: "what a plan is made of, during its calls", Waits: true},
+		{Lock: reflect.TypeFor[FftPlans](), Where: "shim/cufft", Guards: "the plans and descriptors that programs hold"},
 		{Lock: reflect.TypeFor[LtDescriptors](), Where: "shim/cublaslt", Guards: "free descriptors"},
 		{Lock: reflect.TypeFor[ShimProviders](), Where: "shim.Providers", Guards: "the list of providers, while it grows"},
 		{Lock: reflect.TypeFor[ShimCalls](), Where: "shim.Workspace", Guards: "a call, to its last kernel; cublasLt's before cublas'", Waits: true, Nests: true},

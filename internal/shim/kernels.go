@@ -70,6 +70,23 @@ func (k *Kernels) Launch(d *driver.Thread, stream cu.CUstream, name string, grid
 	return d.LaunchPacked(f, grid, block, 0, stream, p.bytes)
 }
 
+// plainShared is what a block may have of shared memory without asking for more.
+const plainShared = 48 << 10
+
+// LaunchShared is Launch for kernels that want shared bytes of dynamic shared memory.
+func (k *Kernels) LaunchShared(d *driver.Thread, stream cu.CUstream, name string, grid, block [3]uint32, shared uint32, p *Params) error {
+	f, err := k.function(d, name)
+	if err != nil {
+		return err
+	}
+	if shared > plainShared {
+		if err := d.FuncSetAttribute(f, cu.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int32(shared)); err != nil {
+			return err
+		}
+	}
+	return d.LaunchPacked(f, grid, block, shared, stream, p.bytes)
+}
+
 // Params lays kernel parameters out, each at its natural alignment.
 type Params struct{ bytes []byte }
 

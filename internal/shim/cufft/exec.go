@@ -1,0 +1,115 @@
+package cufft
+
+import (
+	"kudzu/internal/cudart"
+	"kudzu/internal/driver"
+	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/fft"
+)
+
+// run executes a plan. Preconditions: p.mu is held.
+func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
+	if err := cudart.Ready(d); err != nil {
+		return setupFailed
+	}
+	ctx, err := d.CtxGetCurrent()
+	if err != nil {
+		return err
+	}
+	if ctx != p.context {
+		return invalidDevice
+	}
+	if in == hostmem.Nil || out == hostmem.Nil {
+		return invalidValue
+	}
+	f := form{aligned: true}
+	if p.types.kind != complexKind {
+		f.inPlace = p.geometry.basic && in == out
+		f.aligned = (in|out)%hostmem.Ptr(p.types.precision().complex()) == 0
+	}
+	v := p.variants[f]
+	if v == nil {
+		if err := p.prepare(d, f); err != nil {
+			return err
+		}
+		v = p.variants[f]
+		if v.work > p.size {
+			if v.extra, err = d.TakeMemory(v.work); err != nil {
+				return err
+			}
+		}
+	}
+	area := p.area
+	if v.extra != 0 {
+		area = v.extra
+	}
+	if v.work > 0 && area == 0 {
+		return noWorkspace
+	}
+	c := &call{at: [3]uint64{uint64(in), uint64(out), uint64(area)}, tables: uint64(v.tables), inverse: inverse}
+	for _, o := range v.ops {
+		if err := o.launch(d, p.stream, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exec is a call whose types must be the plan's.
+func (t *Thread) exec(h fft.CufftHandle, kind fft.CufftType, in, out hostmem.Ptr, sign int32) error {
+	return change(h, func(p *plan) error {
+		if !p.made {
+			return invalidPlan
+		}
+		if p.types != named[kind] {
+			return invalidType
+		}
+		if sign != fft.CUFFT_FORWARD && sign != fft.CUFFT_INVERSE {
+			return invalidValue
+		}
+		return p.run(t.driver(), in, out, sign == fft.CUFFT_INVERSE)
+	})
+}
+
+// ExecC2C transforms complex numbers in single precision.
+func (t *Thread) ExecC2C(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
+	return t.exec(h, fft.CUFFT_C2C, in, out, sign)
+}
+
+// ExecZ2Z transforms complex numbers in double precision.
+func (t *Thread) ExecZ2Z(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
+	return t.exec(h, fft.CUFFT_Z2Z, in, out, sign)
+}
+
+// ExecR2C transforms real numbers in single precision.
+func (t *Thread) ExecR2C(h fft.CufftHandle, in, out hostmem.Ptr) error {
+	return t.exec(h, fft.CUFFT_R2C, in, out, fft.CUFFT_FORWARD)
+}
+
+// ExecD2Z transforms real numbers in double precision.
+func (t *Thread) ExecD2Z(h fft.CufftHandle, in, out hostmem.Ptr) error {
+	return t.exec(h, fft.CUFFT_D2Z, in, out, fft.CUFFT_FORWARD)
+}
+
+// ExecC2R transforms to real numbers in single precision.
+func (t *Thread) ExecC2R(h fft.CufftHandle, in, out hostmem.Ptr) error {
+	return t.exec(h, fft.CUFFT_C2R, in, out, fft.CUFFT_INVERSE)
+}
+
+// ExecZ2D transforms to real numbers in double precision.
+func (t *Thread) ExecZ2D(h fft.CufftHandle, in, out hostmem.Ptr) error {
+	return t.exec(h, fft.CUFFT_Z2D, in, out, fft.CUFFT_INVERSE)
+}
+
+// XtExec executes a plan of any types.
+func (t *Thread) XtExec(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
+	return change(h, func(p *plan) error {
+		if !p.made {
+			return invalidPlan
+		}
+		if p.types.kind == complexKind && sign != fft.CUFFT_FORWARD && sign != fft.CUFFT_INVERSE {
+			return invalidValue
+		}
+		return p.run(t.driver(), in, out, sign == fft.CUFFT_INVERSE)
+	})
+}
