@@ -56,6 +56,9 @@ var cufftHandlers = [...]abi.Handler{
 	{Name: "cufftExecD2Z", Call: bind_cufftExecD2Z},
 	{Name: "cufftExecZ2D", Call: bind_cufftExecZ2D},
 	{Name: "cufftXtExec", Call: bind_cufftXtExec},
+	{Name: "cufftXtSetCallback", Call: bind_cufftXtSetCallback},
+	{Name: "cufftXtClearCallback", Call: bind_cufftXtClearCallback},
+	{Name: "cufftXtSetCallbackSharedSize", Call: bind_cufftXtSetCallbackSharedSize},
 }
 
 func bind_cufftPlan1d(thread, args unsafe.Pointer) int32 {
@@ -562,14 +565,13 @@ func bind_cufftGetVersion_11(thread, args unsafe.Pointer) int32 {
 
 		Version uint64
 	})(args)
-	if a.Version == 0 {
-		return 4
-	}
 	r0, err := (*cufft.Thread)(thread).GetVersion(cufft.Release11)
 	if err != nil {
 		return cufft.Code(err)
 	}
-	hostmem.Store(hostmem.Ptr(a.Version), uint32(r0))
+	if a.Version != 0 {
+		hostmem.Store(hostmem.Ptr(a.Version), uint32(r0))
+	}
 	return 0
 }
 
@@ -579,14 +581,13 @@ func bind_cufftGetVersion_12(thread, args unsafe.Pointer) int32 {
 
 		Version uint64
 	})(args)
-	if a.Version == 0 {
-		return 4
-	}
 	r0, err := (*cufft.Thread)(thread).GetVersion(cufft.Release12)
 	if err != nil {
 		return cufft.Code(err)
 	}
-	hostmem.Store(hostmem.Ptr(a.Version), uint32(r0))
+	if a.Version != 0 {
+		hostmem.Store(hostmem.Ptr(a.Version), uint32(r0))
+	}
 	return 0
 }
 
@@ -791,6 +792,51 @@ func bind_cufftXtExec(thread, args unsafe.Pointer) int32 {
 		Direction uint32
 	})(args)
 	err := (*cufft.Thread)(thread).XtExec(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output), int32(a.Direction))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtSetCallback(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan             uint32
+		Callback_routine uint64
+		CbType           uint32
+		Caller_info      uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtSetCallback(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Callback_routine), fft.CufftXtCallbackType(a.CbType), hostmem.Ptr(a.Caller_info))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtClearCallback(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan   uint32
+		CbType uint32
+	})(args)
+	err := (*cufft.Thread)(thread).XtClearCallback(fft.CufftHandle(a.Plan), fft.CufftXtCallbackType(a.CbType))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtSetCallbackSharedSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan       uint32
+		CbType     uint32
+		SharedSize uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtSetCallbackSharedSize(fft.CufftHandle(a.Plan), fft.CufftXtCallbackType(a.CbType), uint64(a.SharedSize))
 	if err != nil {
 		return cufft.Code(err)
 	}

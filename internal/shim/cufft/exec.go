@@ -19,9 +19,6 @@ func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
 	if ctx != p.context {
 		return invalidDevice
 	}
-	if in == hostmem.Nil || out == hostmem.Nil {
-		return invalidValue
-	}
 	f := form{aligned: true}
 	if p.types.kind != complexKind {
 		f.inPlace = p.geometry.basic && in == out
@@ -55,61 +52,51 @@ func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
 	return nil
 }
 
-// exec is a call whose types must be the plan's.
-func (t *Thread) exec(h fft.CufftHandle, kind fft.CufftType, in, out hostmem.Ptr, sign int32) error {
+// exec executes a plan in a direction. The library does not ask whether the function is the one of the plan's types.
+func (t *Thread) exec(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
 	return change(h, func(p *plan) error {
 		if !p.made {
 			return invalidPlan
 		}
-		if p.types != named[kind] {
-			return invalidType
+		forward, inverse := sign == fft.CUFFT_FORWARD, sign == fft.CUFFT_INVERSE
+		if p.types.kind != toRealKind && forward || p.types.kind != fromRealKind && inverse {
+			return p.run(t.driver(), in, out, inverse)
 		}
-		if sign != fft.CUFFT_FORWARD && sign != fft.CUFFT_INVERSE {
-			return invalidValue
-		}
-		return p.run(t.driver(), in, out, sign == fft.CUFFT_INVERSE)
+		return invalidValue
 	})
 }
 
 // ExecC2C transforms complex numbers in single precision.
 func (t *Thread) ExecC2C(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
-	return t.exec(h, fft.CUFFT_C2C, in, out, sign)
+	return t.exec(h, in, out, sign)
 }
 
 // ExecZ2Z transforms complex numbers in double precision.
 func (t *Thread) ExecZ2Z(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
-	return t.exec(h, fft.CUFFT_Z2Z, in, out, sign)
+	return t.exec(h, in, out, sign)
 }
 
 // ExecR2C transforms real numbers in single precision.
 func (t *Thread) ExecR2C(h fft.CufftHandle, in, out hostmem.Ptr) error {
-	return t.exec(h, fft.CUFFT_R2C, in, out, fft.CUFFT_FORWARD)
+	return t.exec(h, in, out, fft.CUFFT_FORWARD)
 }
 
 // ExecD2Z transforms real numbers in double precision.
 func (t *Thread) ExecD2Z(h fft.CufftHandle, in, out hostmem.Ptr) error {
-	return t.exec(h, fft.CUFFT_D2Z, in, out, fft.CUFFT_FORWARD)
+	return t.exec(h, in, out, fft.CUFFT_FORWARD)
 }
 
 // ExecC2R transforms to real numbers in single precision.
 func (t *Thread) ExecC2R(h fft.CufftHandle, in, out hostmem.Ptr) error {
-	return t.exec(h, fft.CUFFT_C2R, in, out, fft.CUFFT_INVERSE)
+	return t.exec(h, in, out, fft.CUFFT_INVERSE)
 }
 
 // ExecZ2D transforms to real numbers in double precision.
 func (t *Thread) ExecZ2D(h fft.CufftHandle, in, out hostmem.Ptr) error {
-	return t.exec(h, fft.CUFFT_Z2D, in, out, fft.CUFFT_INVERSE)
+	return t.exec(h, in, out, fft.CUFFT_INVERSE)
 }
 
 // XtExec executes a plan of any types.
 func (t *Thread) XtExec(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
-	return change(h, func(p *plan) error {
-		if !p.made {
-			return invalidPlan
-		}
-		if p.types.kind == complexKind && sign != fft.CUFFT_FORWARD && sign != fft.CUFFT_INVERSE {
-			return invalidValue
-		}
-		return p.run(t.driver(), in, out, sign == fft.CUFFT_INVERSE)
-	})
+	return t.exec(h, in, out, sign)
 }

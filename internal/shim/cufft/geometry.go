@@ -1,9 +1,6 @@
 package cufft
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // layout is where the numbers of a transform are, in elements.
 type layout struct {
@@ -16,11 +13,9 @@ type geometry struct {
 	n       []uint64
 	batch   uint64
 	in, out layout
+	empty   bool
 	basic   bool // the layouts are not the program's: real numbers that are transformed in place are padded
 }
-
-// limits of a plan: no address in a transform may overflow.
-const most32 = math.MaxInt32
 
 // packedLayout is rows without gaps; the last axis has last numbers.
 func packedLayout(n []uint64, last uint64) layout {

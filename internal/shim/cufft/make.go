@@ -44,18 +44,23 @@ var typed = map[[3]rt.CudaDataType]types{
 	{rt.CUDA_C_64F, rt.CUDA_R_64F, rt.CUDA_C_64F}:    {toRealKind, "f64"},
 }
 
+// alike is the complex type of a real one's precision.
+var alike = map[rt.CudaDataType]rt.CudaDataType{
+	rt.CUDA_R_16F: rt.CUDA_C_16F, rt.CUDA_R_16BF: rt.CUDA_C_16BF, rt.CUDA_R_32F: rt.CUDA_C_32F, rt.CUDA_R_64F: rt.CUDA_C_64F,
+}
+
 // request is what a program asks to be planned.
 type request struct {
-	types     types
-	known     bool // the types are
-	n         []int64
-	batch     int64
-	advanced  bool
-	in, out   []int64 // embedded extents
-	is, os    int64
-	idist     int64
-	odist     int64
-	tooManyIn bool // the rank is not 1 to 3
+	types    types
+	known    bool // the types are
+	n        []int64
+	batch    int64
+	advanced bool
+	in, out  []int64 // embedded extents
+	is, os   int64
+	idist    int64
+	odist    int64
+	badRank  bool // it is not 1 to 3
 }
 
 func plain(kind fft.CufftType, batch int64, n ...int64) *request {
@@ -84,12 +89,12 @@ type side struct {
 func many[T int32 | int64](rank int32, n hostmem.Ptr, in, out side, batch int64) *request {
 	r := &request{batch: batch}
 	if rank < 1 || rank > 3 {
-		r.tooManyIn = true
+		r.badRank = true
 		return r
 	}
 	r.n = extents[T](n, rank)
 	r.in, r.out = extents[T](in.embed, rank), extents[T](out.embed, rank)
-	r.advanced = r.in != nil && r.out != nil
+	r.advanced = r.in != nil || r.out != nil
 	r.is, r.idist, r.os, r.odist = in.stride, in.dist, out.stride, out.dist
 	return r
 }
@@ -100,27 +105,31 @@ func (r *request) as(kind fft.CufftType) *request {
 }
 
 func (r *request) asTypes(in, out, exec rt.CudaDataType) *request {
-	r.types, r.known = typed[[3]rt.CudaDataType{in, out, exec}]
+	// The type of execution may be the real one of its precision.
+	for _, e := range []rt.CudaDataType{exec, alike[exec]} {
+		if r.types, r.known = typed[[3]rt.CudaDataType{in, out, e}]; r.known {
+			return r
+		}
+	}
 	return r
 }
 
 // geometry checks a request.
 func (r *request) geometry() (*geometry, error) {
-	if r.tooManyIn || r.n == nil {
+	if r.badRank || r.n == nil {
 		return nil, invalidValue
 	}
 	if !r.known {
 		return nil, invalidType
 	}
 	g := &geometry{batch: uint64(r.batch), basic: !r.advanced}
-	for _, n := range r.n {
-		if n < 1 {
-			return nil, invalidSize
-		}
-		g.n = append(g.n, uint64(n))
-	}
-	if r.batch < 1 {
+	if r.n[0] < 1 || r.batch < 1 {
 		return nil, invalidSize
+	}
+	// Only the first extent is looked at; a plan with another that is none transforms nothing.
+	for _, n := range r.n {
+		g.n = append(g.n, uint64(max(n, 0)))
+		g.empty = g.empty || n < 1
 	}
 	if _, ok := g.total(); !ok {
 		return nil, invalidSize
@@ -143,13 +152,8 @@ func (r *request) geometry() (*geometry, error) {
 		g.in, g.out = packedLayout(g.n, inner), packedLayout(g.n, outer)
 		return g, nil
 	}
-	if r.is < 1 || r.os < 1 || r.batch > 1 && (r.idist < 0 || r.odist < 0) {
+	if r.is < 1 || r.os < 1 || r.idist < 1 || r.odist < 1 || r.in == nil || r.out == nil {
 		return nil, invalidValue
-	}
-	for i := 1; i <= last; i++ {
-		if r.in[i] < 1 || r.out[i] < 1 {
-			return nil, invalidValue
-		}
 	}
 	g.in, g.out = embedded(r.in, r.is, r.idist), embedded(r.out, r.os, r.odist)
 	return g, nil
@@ -180,6 +184,9 @@ func forms(g *geometry, k kind) []form {
 // build makes the operations of one form.
 func build(g *geometry, ty types, f form, limit uint64) *builder {
 	b := &builder{precision: ty.precision(), limit: limit}
+	if g.empty {
+		return b
+	}
 	if f.inPlace {
 		g = g.inPlace(ty.kind == toRealKind)
 	}

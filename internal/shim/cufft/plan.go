@@ -10,7 +10,7 @@ import (
 	"kudzu/internal/spec/rt"
 )
 
-// plan is what cufftCreate gives. cuFFT's handles are small numbers, which are given again only when all have been.
+// plan is what cufftCreate gives. cuFFT's handles are small numbers: the least that is free.
 type plan struct {
 	mu       lockrank.Mutex[lockrank.FftPlan]
 	stream   cu.CUstream // guarded by mu, as all that follows
@@ -24,7 +24,6 @@ type plan struct {
 	area     driver.DevPtr
 	own      driver.DevPtr // our part of it
 	patient  int64
-	threads  int64
 }
 
 // form is what the addresses of a call decide.
@@ -41,7 +40,6 @@ type variant struct {
 var (
 	plansMu lockrank.Mutex[lockrank.FftPlans]
 	plans   = map[fft.CufftHandle]*plan{} // guarded by plansMu
-	nextOne fft.CufftHandle = 1           // guarded by plansMu
 )
 
 func find(h fft.CufftHandle) *plan {
@@ -68,17 +66,22 @@ func (t *Thread) Create() (fft.CufftHandle, error) {
 	}
 	plansMu.Lock()
 	defer plansMu.Unlock()
-	for plans[nextOne] != nil {
-		nextOne = max(1, nextOne+1)
+	h := fft.CufftHandle(1)
+	for plans[h] != nil {
+		h++
 	}
-	h := nextOne
 	plans[h] = &plan{auto: true, variants: map[form]*variant{}}
-	nextOne = max(1, nextOne+1)
 	return h, nil
 }
 
+// noPlan is a handle that may be destroyed though there is none.
+const noPlan fft.CufftHandle = -1
+
 // Destroy ends a plan, after the work that uses its memory.
 func (t *Thread) Destroy(h fft.CufftHandle) error {
+	if h == noPlan {
+		return nil
+	}
 	plansMu.Lock()
 	p := plans[h]
 	delete(plans, h)
@@ -122,9 +125,6 @@ func (t *Thread) SetStream(h fft.CufftHandle, s rt.CudaStream_t) error {
 // SetAutoAllocation says whether plans that are made later have a work area.
 func (t *Thread) SetAutoAllocation(h fft.CufftHandle, auto int32) error {
 	return change(h, func(p *plan) error {
-		if p.made {
-			return invalidPlan
-		}
 		p.auto = auto != 0
 		return nil
 	})
@@ -133,9 +133,6 @@ func (t *Thread) SetAutoAllocation(h fft.CufftHandle, auto int32) error {
 // SetWorkArea gives a plan its work area.
 func (t *Thread) SetWorkArea(h fft.CufftHandle, area hostmem.Ptr) error {
 	return change(h, func(p *plan) error {
-		if !p.made {
-			return invalidPlan
-		}
 		if p.own != 0 {
 			_ = t.driver().GiveMemory(p.own)
 			p.own = 0
@@ -151,18 +148,22 @@ func (t *Thread) GetSize(h fft.CufftHandle, out hostmem.Ptr) error {
 		if out == hostmem.Nil {
 			return invalidValue
 		}
+		if !p.made {
+			return invalidPlan
+		}
 		hostmem.Store(out, p.size)
 		return nil
 	})
 }
 
-// property finds a property of a plan. Neither changes results here: kernels are there before a plan is.
+// property finds a property of a plan. It changes no results here: kernels are there before a plan is. The library on Linux refuses the
+// number of threads.
 func (p *plan) property(which fft.CufftProperty) (*int64, error) {
 	switch which {
 	case fft.NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT:
 		return &p.patient, nil
 	case fft.NVFFT_PLAN_PROPERTY_INT64_MAX_NUM_HOST_THREADS:
-		return &p.threads, nil
+		return nil, notSupported
 	}
 	return nil, invalidValue
 }
@@ -171,7 +172,7 @@ func (p *plan) property(which fft.CufftProperty) (*int64, error) {
 func (t *Thread) SetPlanPropertyInt64(h fft.CufftHandle, which fft.CufftProperty, v int64) error {
 	return change(h, func(p *plan) error {
 		if p.made {
-			return invalidPlan
+			return notSupported
 		}
 		at, err := p.property(which)
 		if err != nil {
@@ -204,6 +205,9 @@ func (t *Thread) ResetPlanProperty(h fft.CufftHandle, which fft.CufftProperty) e
 // needed anyhow, and less is refused.
 func (t *Thread) XtSetWorkAreaPolicy(h fft.CufftHandle, policy fft.CufftXtWorkAreaPolicy, size hostmem.Ptr) error {
 	return change(h, func(p *plan) error {
+		if !p.made {
+			return invalidPlan
+		}
 		switch policy {
 		case fft.CUFFT_WORKAREA_MINIMAL, fft.CUFFT_WORKAREA_PERFORMANCE:
 			return nil
@@ -211,11 +215,11 @@ func (t *Thread) XtSetWorkAreaPolicy(h fft.CufftHandle, policy fft.CufftXtWorkAr
 			if size == hostmem.Nil {
 				return invalidValue
 			}
-			if p.made && hostmem.Load[uint64](size) < p.size {
+			if hostmem.Load[uint64](size) < p.size {
 				return invalidSize
 			}
 			return nil
 		}
-		return invalidValue
+		return invalidSize
 	})
 }
