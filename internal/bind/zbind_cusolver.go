@@ -55,6 +55,242 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnIRSInfosRequestResidual", Call: bind_cusolverDnIRSInfosRequestResidual},
 	{Name: "cusolverDnIRSInfosGetResidualHistory", Call: bind_cusolverDnIRSInfosGetResidualHistory},
 	{Name: "cusolverDnIRSInfosGetMaxIters", Call: bind_cusolverDnIRSInfosGetMaxIters},
+	{Name: "cusolverDnZZgesv", Call: bind_cusolverDnZZgesv},
+	{Name: "cusolverDnZCgesv", Call: bind_cusolverDnZCgesv},
+	{Name: "cusolverDnZKgesv", Call: bind_cusolverDnZKgesv},
+	{Name: "cusolverDnZEgesv", Call: bind_cusolverDnZEgesv},
+	{Name: "cusolverDnZYgesv", Call: bind_cusolverDnZYgesv},
+	{Name: "cusolverDnCCgesv", Call: bind_cusolverDnCCgesv},
+	{Name: "cusolverDnCEgesv", Call: bind_cusolverDnCEgesv},
+	{Name: "cusolverDnCKgesv", Call: bind_cusolverDnCKgesv},
+	{Name: "cusolverDnCYgesv", Call: bind_cusolverDnCYgesv},
+	{Name: "cusolverDnDDgesv", Call: bind_cusolverDnDDgesv},
+	{Name: "cusolverDnDSgesv", Call: bind_cusolverDnDSgesv},
+	{Name: "cusolverDnDHgesv", Call: bind_cusolverDnDHgesv},
+	{Name: "cusolverDnDBgesv", Call: bind_cusolverDnDBgesv},
+	{Name: "cusolverDnDXgesv", Call: bind_cusolverDnDXgesv},
+	{Name: "cusolverDnSSgesv", Call: bind_cusolverDnSSgesv},
+	{Name: "cusolverDnSHgesv", Call: bind_cusolverDnSHgesv},
+	{Name: "cusolverDnSBgesv", Call: bind_cusolverDnSBgesv},
+	{Name: "cusolverDnSXgesv", Call: bind_cusolverDnSXgesv},
+	{Name: "cusolverDnZZgesv_bufferSize", Call: bind_cusolverDnZZgesv_bufferSize},
+	{Name: "cusolverDnZCgesv_bufferSize", Call: bind_cusolverDnZCgesv_bufferSize},
+	{Name: "cusolverDnZKgesv_bufferSize", Call: bind_cusolverDnZKgesv_bufferSize},
+	{Name: "cusolverDnZEgesv_bufferSize", Call: bind_cusolverDnZEgesv_bufferSize},
+	{Name: "cusolverDnZYgesv_bufferSize", Call: bind_cusolverDnZYgesv_bufferSize},
+	{Name: "cusolverDnCCgesv_bufferSize", Call: bind_cusolverDnCCgesv_bufferSize},
+	{Name: "cusolverDnCKgesv_bufferSize", Call: bind_cusolverDnCKgesv_bufferSize},
+	{Name: "cusolverDnCEgesv_bufferSize", Call: bind_cusolverDnCEgesv_bufferSize},
+	{Name: "cusolverDnCYgesv_bufferSize", Call: bind_cusolverDnCYgesv_bufferSize},
+	{Name: "cusolverDnDDgesv_bufferSize", Call: bind_cusolverDnDDgesv_bufferSize},
+	{Name: "cusolverDnDSgesv_bufferSize", Call: bind_cusolverDnDSgesv_bufferSize},
+	{Name: "cusolverDnDHgesv_bufferSize", Call: bind_cusolverDnDHgesv_bufferSize},
+	{Name: "cusolverDnDBgesv_bufferSize", Call: bind_cusolverDnDBgesv_bufferSize},
+	{Name: "cusolverDnDXgesv_bufferSize", Call: bind_cusolverDnDXgesv_bufferSize},
+	{Name: "cusolverDnSSgesv_bufferSize", Call: bind_cusolverDnSSgesv_bufferSize},
+	{Name: "cusolverDnSHgesv_bufferSize", Call: bind_cusolverDnSHgesv_bufferSize},
+	{Name: "cusolverDnSBgesv_bufferSize", Call: bind_cusolverDnSBgesv_bufferSize},
+	{Name: "cusolverDnSXgesv_bufferSize", Call: bind_cusolverDnSXgesv_bufferSize},
+	{Name: "cusolverDnZZgels", Call: bind_cusolverDnZZgels},
+	{Name: "cusolverDnZCgels", Call: bind_cusolverDnZCgels},
+	{Name: "cusolverDnZKgels", Call: bind_cusolverDnZKgels},
+	{Name: "cusolverDnZEgels", Call: bind_cusolverDnZEgels},
+	{Name: "cusolverDnZYgels", Call: bind_cusolverDnZYgels},
+	{Name: "cusolverDnCCgels", Call: bind_cusolverDnCCgels},
+	{Name: "cusolverDnCKgels", Call: bind_cusolverDnCKgels},
+	{Name: "cusolverDnCEgels", Call: bind_cusolverDnCEgels},
+	{Name: "cusolverDnCYgels", Call: bind_cusolverDnCYgels},
+	{Name: "cusolverDnDDgels", Call: bind_cusolverDnDDgels},
+	{Name: "cusolverDnDSgels", Call: bind_cusolverDnDSgels},
+	{Name: "cusolverDnDHgels", Call: bind_cusolverDnDHgels},
+	{Name: "cusolverDnDBgels", Call: bind_cusolverDnDBgels},
+	{Name: "cusolverDnDXgels", Call: bind_cusolverDnDXgels},
+	{Name: "cusolverDnSSgels", Call: bind_cusolverDnSSgels},
+	{Name: "cusolverDnSHgels", Call: bind_cusolverDnSHgels},
+	{Name: "cusolverDnSBgels", Call: bind_cusolverDnSBgels},
+	{Name: "cusolverDnSXgels", Call: bind_cusolverDnSXgels},
+	{Name: "cusolverDnZZgels_bufferSize", Call: bind_cusolverDnZZgels_bufferSize},
+	{Name: "cusolverDnZCgels_bufferSize", Call: bind_cusolverDnZCgels_bufferSize},
+	{Name: "cusolverDnZKgels_bufferSize", Call: bind_cusolverDnZKgels_bufferSize},
+	{Name: "cusolverDnZEgels_bufferSize", Call: bind_cusolverDnZEgels_bufferSize},
+	{Name: "cusolverDnZYgels_bufferSize", Call: bind_cusolverDnZYgels_bufferSize},
+	{Name: "cusolverDnCCgels_bufferSize", Call: bind_cusolverDnCCgels_bufferSize},
+	{Name: "cusolverDnCKgels_bufferSize", Call: bind_cusolverDnCKgels_bufferSize},
+	{Name: "cusolverDnCEgels_bufferSize", Call: bind_cusolverDnCEgels_bufferSize},
+	{Name: "cusolverDnCYgels_bufferSize", Call: bind_cusolverDnCYgels_bufferSize},
+	{Name: "cusolverDnDDgels_bufferSize", Call: bind_cusolverDnDDgels_bufferSize},
+	{Name: "cusolverDnDSgels_bufferSize", Call: bind_cusolverDnDSgels_bufferSize},
+	{Name: "cusolverDnDHgels_bufferSize", Call: bind_cusolverDnDHgels_bufferSize},
+	{Name: "cusolverDnDBgels_bufferSize", Call: bind_cusolverDnDBgels_bufferSize},
+	{Name: "cusolverDnDXgels_bufferSize", Call: bind_cusolverDnDXgels_bufferSize},
+	{Name: "cusolverDnSSgels_bufferSize", Call: bind_cusolverDnSSgels_bufferSize},
+	{Name: "cusolverDnSHgels_bufferSize", Call: bind_cusolverDnSHgels_bufferSize},
+	{Name: "cusolverDnSBgels_bufferSize", Call: bind_cusolverDnSBgels_bufferSize},
+	{Name: "cusolverDnSXgels_bufferSize", Call: bind_cusolverDnSXgels_bufferSize},
+	{Name: "cusolverDnIRSXgesv", Call: bind_cusolverDnIRSXgesv},
+	{Name: "cusolverDnIRSXgesv_bufferSize", Call: bind_cusolverDnIRSXgesv_bufferSize},
+	{Name: "cusolverDnIRSXgels", Call: bind_cusolverDnIRSXgels},
+	{Name: "cusolverDnIRSXgels_bufferSize", Call: bind_cusolverDnIRSXgels_bufferSize},
+	{Name: "cusolverDnSpotrf_bufferSize", Call: bind_cusolverDnSpotrf_bufferSize},
+	{Name: "cusolverDnDpotrf_bufferSize", Call: bind_cusolverDnDpotrf_bufferSize},
+	{Name: "cusolverDnCpotrf_bufferSize", Call: bind_cusolverDnCpotrf_bufferSize},
+	{Name: "cusolverDnZpotrf_bufferSize", Call: bind_cusolverDnZpotrf_bufferSize},
+	{Name: "cusolverDnSpotrf", Call: bind_cusolverDnSpotrf},
+	{Name: "cusolverDnDpotrf", Call: bind_cusolverDnDpotrf},
+	{Name: "cusolverDnCpotrf", Call: bind_cusolverDnCpotrf},
+	{Name: "cusolverDnZpotrf", Call: bind_cusolverDnZpotrf},
+	{Name: "cusolverDnSpotrs", Call: bind_cusolverDnSpotrs},
+	{Name: "cusolverDnDpotrs", Call: bind_cusolverDnDpotrs},
+	{Name: "cusolverDnCpotrs", Call: bind_cusolverDnCpotrs},
+	{Name: "cusolverDnZpotrs", Call: bind_cusolverDnZpotrs},
+	{Name: "cusolverDnSpotrfBatched", Call: bind_cusolverDnSpotrfBatched},
+	{Name: "cusolverDnDpotrfBatched", Call: bind_cusolverDnDpotrfBatched},
+	{Name: "cusolverDnCpotrfBatched", Call: bind_cusolverDnCpotrfBatched},
+	{Name: "cusolverDnZpotrfBatched", Call: bind_cusolverDnZpotrfBatched},
+	{Name: "cusolverDnSpotrsBatched", Call: bind_cusolverDnSpotrsBatched},
+	{Name: "cusolverDnDpotrsBatched", Call: bind_cusolverDnDpotrsBatched},
+	{Name: "cusolverDnCpotrsBatched", Call: bind_cusolverDnCpotrsBatched},
+	{Name: "cusolverDnZpotrsBatched", Call: bind_cusolverDnZpotrsBatched},
+	{Name: "cusolverDnSpotri_bufferSize", Call: bind_cusolverDnSpotri_bufferSize},
+	{Name: "cusolverDnDpotri_bufferSize", Call: bind_cusolverDnDpotri_bufferSize},
+	{Name: "cusolverDnCpotri_bufferSize", Call: bind_cusolverDnCpotri_bufferSize},
+	{Name: "cusolverDnZpotri_bufferSize", Call: bind_cusolverDnZpotri_bufferSize},
+	{Name: "cusolverDnSpotri", Call: bind_cusolverDnSpotri},
+	{Name: "cusolverDnDpotri", Call: bind_cusolverDnDpotri},
+	{Name: "cusolverDnCpotri", Call: bind_cusolverDnCpotri},
+	{Name: "cusolverDnZpotri", Call: bind_cusolverDnZpotri},
+	{Name: "cusolverDnXtrtri_bufferSize", Call: bind_cusolverDnXtrtri_bufferSize},
+	{Name: "cusolverDnXtrtri", Call: bind_cusolverDnXtrtri},
+	{Name: "cusolverDnSlauum_bufferSize", Call: bind_cusolverDnSlauum_bufferSize},
+	{Name: "cusolverDnDlauum_bufferSize", Call: bind_cusolverDnDlauum_bufferSize},
+	{Name: "cusolverDnClauum_bufferSize", Call: bind_cusolverDnClauum_bufferSize},
+	{Name: "cusolverDnZlauum_bufferSize", Call: bind_cusolverDnZlauum_bufferSize},
+	{Name: "cusolverDnSlauum", Call: bind_cusolverDnSlauum},
+	{Name: "cusolverDnDlauum", Call: bind_cusolverDnDlauum},
+	{Name: "cusolverDnClauum", Call: bind_cusolverDnClauum},
+	{Name: "cusolverDnZlauum", Call: bind_cusolverDnZlauum},
+	{Name: "cusolverDnSgetrf_bufferSize", Call: bind_cusolverDnSgetrf_bufferSize},
+	{Name: "cusolverDnDgetrf_bufferSize", Call: bind_cusolverDnDgetrf_bufferSize},
+	{Name: "cusolverDnCgetrf_bufferSize", Call: bind_cusolverDnCgetrf_bufferSize},
+	{Name: "cusolverDnZgetrf_bufferSize", Call: bind_cusolverDnZgetrf_bufferSize},
+	{Name: "cusolverDnSgetrf", Call: bind_cusolverDnSgetrf},
+	{Name: "cusolverDnDgetrf", Call: bind_cusolverDnDgetrf},
+	{Name: "cusolverDnCgetrf", Call: bind_cusolverDnCgetrf},
+	{Name: "cusolverDnZgetrf", Call: bind_cusolverDnZgetrf},
+	{Name: "cusolverDnSlaswp", Call: bind_cusolverDnSlaswp},
+	{Name: "cusolverDnDlaswp", Call: bind_cusolverDnDlaswp},
+	{Name: "cusolverDnClaswp", Call: bind_cusolverDnClaswp},
+	{Name: "cusolverDnZlaswp", Call: bind_cusolverDnZlaswp},
+	{Name: "cusolverDnSgetrs", Call: bind_cusolverDnSgetrs},
+	{Name: "cusolverDnDgetrs", Call: bind_cusolverDnDgetrs},
+	{Name: "cusolverDnCgetrs", Call: bind_cusolverDnCgetrs},
+	{Name: "cusolverDnZgetrs", Call: bind_cusolverDnZgetrs},
+	{Name: "cusolverDnSgeqrf_bufferSize", Call: bind_cusolverDnSgeqrf_bufferSize},
+	{Name: "cusolverDnDgeqrf_bufferSize", Call: bind_cusolverDnDgeqrf_bufferSize},
+	{Name: "cusolverDnCgeqrf_bufferSize", Call: bind_cusolverDnCgeqrf_bufferSize},
+	{Name: "cusolverDnZgeqrf_bufferSize", Call: bind_cusolverDnZgeqrf_bufferSize},
+	{Name: "cusolverDnSgeqrf", Call: bind_cusolverDnSgeqrf},
+	{Name: "cusolverDnDgeqrf", Call: bind_cusolverDnDgeqrf},
+	{Name: "cusolverDnCgeqrf", Call: bind_cusolverDnCgeqrf},
+	{Name: "cusolverDnZgeqrf", Call: bind_cusolverDnZgeqrf},
+	{Name: "cusolverDnSorgqr_bufferSize", Call: bind_cusolverDnSorgqr_bufferSize},
+	{Name: "cusolverDnDorgqr_bufferSize", Call: bind_cusolverDnDorgqr_bufferSize},
+	{Name: "cusolverDnCungqr_bufferSize", Call: bind_cusolverDnCungqr_bufferSize},
+	{Name: "cusolverDnZungqr_bufferSize", Call: bind_cusolverDnZungqr_bufferSize},
+	{Name: "cusolverDnSorgqr", Call: bind_cusolverDnSorgqr},
+	{Name: "cusolverDnDorgqr", Call: bind_cusolverDnDorgqr},
+	{Name: "cusolverDnCungqr", Call: bind_cusolverDnCungqr},
+	{Name: "cusolverDnZungqr", Call: bind_cusolverDnZungqr},
+	{Name: "cusolverDnSormqr_bufferSize", Call: bind_cusolverDnSormqr_bufferSize},
+	{Name: "cusolverDnDormqr_bufferSize", Call: bind_cusolverDnDormqr_bufferSize},
+	{Name: "cusolverDnCunmqr_bufferSize", Call: bind_cusolverDnCunmqr_bufferSize},
+	{Name: "cusolverDnZunmqr_bufferSize", Call: bind_cusolverDnZunmqr_bufferSize},
+	{Name: "cusolverDnSormqr", Call: bind_cusolverDnSormqr},
+	{Name: "cusolverDnDormqr", Call: bind_cusolverDnDormqr},
+	{Name: "cusolverDnCunmqr", Call: bind_cusolverDnCunmqr},
+	{Name: "cusolverDnZunmqr", Call: bind_cusolverDnZunmqr},
+	{Name: "cusolverDnSsytrf_bufferSize", Call: bind_cusolverDnSsytrf_bufferSize},
+	{Name: "cusolverDnDsytrf_bufferSize", Call: bind_cusolverDnDsytrf_bufferSize},
+	{Name: "cusolverDnCsytrf_bufferSize", Call: bind_cusolverDnCsytrf_bufferSize},
+	{Name: "cusolverDnZsytrf_bufferSize", Call: bind_cusolverDnZsytrf_bufferSize},
+	{Name: "cusolverDnSsytrf", Call: bind_cusolverDnSsytrf},
+	{Name: "cusolverDnDsytrf", Call: bind_cusolverDnDsytrf},
+	{Name: "cusolverDnCsytrf", Call: bind_cusolverDnCsytrf},
+	{Name: "cusolverDnZsytrf", Call: bind_cusolverDnZsytrf},
+	{Name: "cusolverDnXsytrs_bufferSize", Call: bind_cusolverDnXsytrs_bufferSize},
+	{Name: "cusolverDnXsytrs", Call: bind_cusolverDnXsytrs},
+	{Name: "cusolverDnSsytri_bufferSize", Call: bind_cusolverDnSsytri_bufferSize},
+	{Name: "cusolverDnDsytri_bufferSize", Call: bind_cusolverDnDsytri_bufferSize},
+	{Name: "cusolverDnCsytri_bufferSize", Call: bind_cusolverDnCsytri_bufferSize},
+	{Name: "cusolverDnZsytri_bufferSize", Call: bind_cusolverDnZsytri_bufferSize},
+	{Name: "cusolverDnSsytri", Call: bind_cusolverDnSsytri},
+	{Name: "cusolverDnDsytri", Call: bind_cusolverDnDsytri},
+	{Name: "cusolverDnCsytri", Call: bind_cusolverDnCsytri},
+	{Name: "cusolverDnZsytri", Call: bind_cusolverDnZsytri},
+	{Name: "cusolverDnSgebrd_bufferSize", Call: bind_cusolverDnSgebrd_bufferSize},
+	{Name: "cusolverDnDgebrd_bufferSize", Call: bind_cusolverDnDgebrd_bufferSize},
+	{Name: "cusolverDnCgebrd_bufferSize", Call: bind_cusolverDnCgebrd_bufferSize},
+	{Name: "cusolverDnZgebrd_bufferSize", Call: bind_cusolverDnZgebrd_bufferSize},
+	{Name: "cusolverDnSgebrd", Call: bind_cusolverDnSgebrd},
+	{Name: "cusolverDnDgebrd", Call: bind_cusolverDnDgebrd},
+	{Name: "cusolverDnCgebrd", Call: bind_cusolverDnCgebrd},
+	{Name: "cusolverDnZgebrd", Call: bind_cusolverDnZgebrd},
+	{Name: "cusolverDnSorgbr_bufferSize", Call: bind_cusolverDnSorgbr_bufferSize},
+	{Name: "cusolverDnDorgbr_bufferSize", Call: bind_cusolverDnDorgbr_bufferSize},
+	{Name: "cusolverDnCungbr_bufferSize", Call: bind_cusolverDnCungbr_bufferSize},
+	{Name: "cusolverDnZungbr_bufferSize", Call: bind_cusolverDnZungbr_bufferSize},
+	{Name: "cusolverDnSorgbr", Call: bind_cusolverDnSorgbr},
+	{Name: "cusolverDnDorgbr", Call: bind_cusolverDnDorgbr},
+	{Name: "cusolverDnCungbr", Call: bind_cusolverDnCungbr},
+	{Name: "cusolverDnZungbr", Call: bind_cusolverDnZungbr},
+	{Name: "cusolverDnSsytrd_bufferSize", Call: bind_cusolverDnSsytrd_bufferSize},
+	{Name: "cusolverDnDsytrd_bufferSize", Call: bind_cusolverDnDsytrd_bufferSize},
+	{Name: "cusolverDnChetrd_bufferSize", Call: bind_cusolverDnChetrd_bufferSize},
+	{Name: "cusolverDnZhetrd_bufferSize", Call: bind_cusolverDnZhetrd_bufferSize},
+	{Name: "cusolverDnSsytrd", Call: bind_cusolverDnSsytrd},
+	{Name: "cusolverDnDsytrd", Call: bind_cusolverDnDsytrd},
+	{Name: "cusolverDnChetrd", Call: bind_cusolverDnChetrd},
+	{Name: "cusolverDnZhetrd", Call: bind_cusolverDnZhetrd},
+	{Name: "cusolverDnSorgtr_bufferSize", Call: bind_cusolverDnSorgtr_bufferSize},
+	{Name: "cusolverDnDorgtr_bufferSize", Call: bind_cusolverDnDorgtr_bufferSize},
+	{Name: "cusolverDnCungtr_bufferSize", Call: bind_cusolverDnCungtr_bufferSize},
+	{Name: "cusolverDnZungtr_bufferSize", Call: bind_cusolverDnZungtr_bufferSize},
+	{Name: "cusolverDnSorgtr", Call: bind_cusolverDnSorgtr},
+	{Name: "cusolverDnDorgtr", Call: bind_cusolverDnDorgtr},
+	{Name: "cusolverDnCungtr", Call: bind_cusolverDnCungtr},
+	{Name: "cusolverDnZungtr", Call: bind_cusolverDnZungtr},
+	{Name: "cusolverDnSormtr_bufferSize", Call: bind_cusolverDnSormtr_bufferSize},
+	{Name: "cusolverDnDormtr_bufferSize", Call: bind_cusolverDnDormtr_bufferSize},
+	{Name: "cusolverDnCunmtr_bufferSize", Call: bind_cusolverDnCunmtr_bufferSize},
+	{Name: "cusolverDnZunmtr_bufferSize", Call: bind_cusolverDnZunmtr_bufferSize},
+	{Name: "cusolverDnSormtr", Call: bind_cusolverDnSormtr},
+	{Name: "cusolverDnDormtr", Call: bind_cusolverDnDormtr},
+	{Name: "cusolverDnCunmtr", Call: bind_cusolverDnCunmtr},
+	{Name: "cusolverDnZunmtr", Call: bind_cusolverDnZunmtr},
+	{Name: "cusolverDnSgesvd_bufferSize", Call: bind_cusolverDnSgesvd_bufferSize},
+	{Name: "cusolverDnDgesvd_bufferSize", Call: bind_cusolverDnDgesvd_bufferSize},
+	{Name: "cusolverDnCgesvd_bufferSize", Call: bind_cusolverDnCgesvd_bufferSize},
+	{Name: "cusolverDnZgesvd_bufferSize", Call: bind_cusolverDnZgesvd_bufferSize},
+	{Name: "cusolverDnSgesvd", Call: bind_cusolverDnSgesvd},
+	{Name: "cusolverDnDgesvd", Call: bind_cusolverDnDgesvd},
+	{Name: "cusolverDnCgesvd", Call: bind_cusolverDnCgesvd},
+	{Name: "cusolverDnZgesvd", Call: bind_cusolverDnZgesvd},
+	{Name: "cusolverDnSsyevd_bufferSize", Call: bind_cusolverDnSsyevd_bufferSize},
+	{Name: "cusolverDnDsyevd_bufferSize", Call: bind_cusolverDnDsyevd_bufferSize},
+	{Name: "cusolverDnCheevd_bufferSize", Call: bind_cusolverDnCheevd_bufferSize},
+	{Name: "cusolverDnZheevd_bufferSize", Call: bind_cusolverDnZheevd_bufferSize},
+	{Name: "cusolverDnSsyevd", Call: bind_cusolverDnSsyevd},
+	{Name: "cusolverDnDsyevd", Call: bind_cusolverDnDsyevd},
+	{Name: "cusolverDnCheevd", Call: bind_cusolverDnCheevd},
+	{Name: "cusolverDnZheevd", Call: bind_cusolverDnZheevd},
+	{Name: "cusolverDnSsygvd_bufferSize", Call: bind_cusolverDnSsygvd_bufferSize},
+	{Name: "cusolverDnDsygvd_bufferSize", Call: bind_cusolverDnDsygvd_bufferSize},
+	{Name: "cusolverDnChegvd_bufferSize", Call: bind_cusolverDnChegvd_bufferSize},
+	{Name: "cusolverDnZhegvd_bufferSize", Call: bind_cusolverDnZhegvd_bufferSize},
+	{Name: "cusolverDnSsygvd", Call: bind_cusolverDnSsygvd},
+	{Name: "cusolverDnDsygvd", Call: bind_cusolverDnDsygvd},
+	{Name: "cusolverDnChegvd", Call: bind_cusolverDnChegvd},
+	{Name: "cusolverDnZhegvd", Call: bind_cusolverDnZhegvd},
 	{Name: "cusolverDnCreateSyevjInfo", Call: bind_cusolverDnCreateSyevjInfo},
 	{Name: "cusolverDnDestroySyevjInfo", Call: bind_cusolverDnDestroySyevjInfo},
 	{Name: "cusolverDnXsyevjSetTolerance", Call: bind_cusolverDnXsyevjSetTolerance},
@@ -62,6 +298,30 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnXsyevjSetSortEig", Call: bind_cusolverDnXsyevjSetSortEig},
 	{Name: "cusolverDnXsyevjGetResidual", Call: bind_cusolverDnXsyevjGetResidual},
 	{Name: "cusolverDnXsyevjGetSweeps", Call: bind_cusolverDnXsyevjGetSweeps},
+	{Name: "cusolverDnSsyevjBatched_bufferSize", Call: bind_cusolverDnSsyevjBatched_bufferSize},
+	{Name: "cusolverDnDsyevjBatched_bufferSize", Call: bind_cusolverDnDsyevjBatched_bufferSize},
+	{Name: "cusolverDnCheevjBatched_bufferSize", Call: bind_cusolverDnCheevjBatched_bufferSize},
+	{Name: "cusolverDnZheevjBatched_bufferSize", Call: bind_cusolverDnZheevjBatched_bufferSize},
+	{Name: "cusolverDnSsyevjBatched", Call: bind_cusolverDnSsyevjBatched},
+	{Name: "cusolverDnDsyevjBatched", Call: bind_cusolverDnDsyevjBatched},
+	{Name: "cusolverDnCheevjBatched", Call: bind_cusolverDnCheevjBatched},
+	{Name: "cusolverDnZheevjBatched", Call: bind_cusolverDnZheevjBatched},
+	{Name: "cusolverDnSsyevj_bufferSize", Call: bind_cusolverDnSsyevj_bufferSize},
+	{Name: "cusolverDnDsyevj_bufferSize", Call: bind_cusolverDnDsyevj_bufferSize},
+	{Name: "cusolverDnCheevj_bufferSize", Call: bind_cusolverDnCheevj_bufferSize},
+	{Name: "cusolverDnZheevj_bufferSize", Call: bind_cusolverDnZheevj_bufferSize},
+	{Name: "cusolverDnSsyevj", Call: bind_cusolverDnSsyevj},
+	{Name: "cusolverDnDsyevj", Call: bind_cusolverDnDsyevj},
+	{Name: "cusolverDnCheevj", Call: bind_cusolverDnCheevj},
+	{Name: "cusolverDnZheevj", Call: bind_cusolverDnZheevj},
+	{Name: "cusolverDnSsygvj_bufferSize", Call: bind_cusolverDnSsygvj_bufferSize},
+	{Name: "cusolverDnDsygvj_bufferSize", Call: bind_cusolverDnDsygvj_bufferSize},
+	{Name: "cusolverDnChegvj_bufferSize", Call: bind_cusolverDnChegvj_bufferSize},
+	{Name: "cusolverDnZhegvj_bufferSize", Call: bind_cusolverDnZhegvj_bufferSize},
+	{Name: "cusolverDnSsygvj", Call: bind_cusolverDnSsygvj},
+	{Name: "cusolverDnDsygvj", Call: bind_cusolverDnDsygvj},
+	{Name: "cusolverDnChegvj", Call: bind_cusolverDnChegvj},
+	{Name: "cusolverDnZhegvj", Call: bind_cusolverDnZhegvj},
 	{Name: "cusolverDnCreateGesvdjInfo", Call: bind_cusolverDnCreateGesvdjInfo},
 	{Name: "cusolverDnDestroyGesvdjInfo", Call: bind_cusolverDnDestroyGesvdjInfo},
 	{Name: "cusolverDnXgesvdjSetTolerance", Call: bind_cusolverDnXgesvdjSetTolerance},
@@ -69,9 +329,51 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnXgesvdjSetSortEig", Call: bind_cusolverDnXgesvdjSetSortEig},
 	{Name: "cusolverDnXgesvdjGetResidual", Call: bind_cusolverDnXgesvdjGetResidual},
 	{Name: "cusolverDnXgesvdjGetSweeps", Call: bind_cusolverDnXgesvdjGetSweeps},
+	{Name: "cusolverDnSgesvdjBatched_bufferSize", Call: bind_cusolverDnSgesvdjBatched_bufferSize},
+	{Name: "cusolverDnDgesvdjBatched_bufferSize", Call: bind_cusolverDnDgesvdjBatched_bufferSize},
+	{Name: "cusolverDnCgesvdjBatched_bufferSize", Call: bind_cusolverDnCgesvdjBatched_bufferSize},
+	{Name: "cusolverDnZgesvdjBatched_bufferSize", Call: bind_cusolverDnZgesvdjBatched_bufferSize},
+	{Name: "cusolverDnSgesvdjBatched", Call: bind_cusolverDnSgesvdjBatched},
+	{Name: "cusolverDnDgesvdjBatched", Call: bind_cusolverDnDgesvdjBatched},
+	{Name: "cusolverDnCgesvdjBatched", Call: bind_cusolverDnCgesvdjBatched},
+	{Name: "cusolverDnZgesvdjBatched", Call: bind_cusolverDnZgesvdjBatched},
+	{Name: "cusolverDnSgesvdj_bufferSize", Call: bind_cusolverDnSgesvdj_bufferSize},
+	{Name: "cusolverDnDgesvdj_bufferSize", Call: bind_cusolverDnDgesvdj_bufferSize},
+	{Name: "cusolverDnCgesvdj_bufferSize", Call: bind_cusolverDnCgesvdj_bufferSize},
+	{Name: "cusolverDnZgesvdj_bufferSize", Call: bind_cusolverDnZgesvdj_bufferSize},
+	{Name: "cusolverDnSgesvdj", Call: bind_cusolverDnSgesvdj},
+	{Name: "cusolverDnDgesvdj", Call: bind_cusolverDnDgesvdj},
+	{Name: "cusolverDnCgesvdj", Call: bind_cusolverDnCgesvdj},
+	{Name: "cusolverDnZgesvdj", Call: bind_cusolverDnZgesvdj},
+	{Name: "cusolverDnSgesvdaStridedBatched_bufferSize", Call: bind_cusolverDnSgesvdaStridedBatched_bufferSize},
+	{Name: "cusolverDnDgesvdaStridedBatched_bufferSize", Call: bind_cusolverDnDgesvdaStridedBatched_bufferSize},
+	{Name: "cusolverDnCgesvdaStridedBatched_bufferSize", Call: bind_cusolverDnCgesvdaStridedBatched_bufferSize},
+	{Name: "cusolverDnZgesvdaStridedBatched_bufferSize", Call: bind_cusolverDnZgesvdaStridedBatched_bufferSize},
+	{Name: "cusolverDnSgesvdaStridedBatched", Call: bind_cusolverDnSgesvdaStridedBatched},
+	{Name: "cusolverDnDgesvdaStridedBatched", Call: bind_cusolverDnDgesvdaStridedBatched},
+	{Name: "cusolverDnCgesvdaStridedBatched", Call: bind_cusolverDnCgesvdaStridedBatched},
+	{Name: "cusolverDnZgesvdaStridedBatched", Call: bind_cusolverDnZgesvdaStridedBatched},
 	{Name: "cusolverDnCreateParams", Call: bind_cusolverDnCreateParams},
 	{Name: "cusolverDnDestroyParams", Call: bind_cusolverDnDestroyParams},
 	{Name: "cusolverDnSetAdvOptions", Call: bind_cusolverDnSetAdvOptions},
+	{Name: "cusolverDnXpotrf_bufferSize", Call: bind_cusolverDnXpotrf_bufferSize},
+	{Name: "cusolverDnXpotrf", Call: bind_cusolverDnXpotrf},
+	{Name: "cusolverDnXpotrs", Call: bind_cusolverDnXpotrs},
+	{Name: "cusolverDnXgeqrf_bufferSize", Call: bind_cusolverDnXgeqrf_bufferSize},
+	{Name: "cusolverDnXgeqrf", Call: bind_cusolverDnXgeqrf},
+	{Name: "cusolverDnXgetrf_bufferSize", Call: bind_cusolverDnXgetrf_bufferSize},
+	{Name: "cusolverDnXgetrf", Call: bind_cusolverDnXgetrf},
+	{Name: "cusolverDnXgetrs", Call: bind_cusolverDnXgetrs},
+	{Name: "cusolverDnXsyevd_bufferSize", Call: bind_cusolverDnXsyevd_bufferSize},
+	{Name: "cusolverDnXsyevd", Call: bind_cusolverDnXsyevd},
+	{Name: "cusolverDnXsyevBatched_bufferSize", Call: bind_cusolverDnXsyevBatched_bufferSize},
+	{Name: "cusolverDnXsyevBatched", Call: bind_cusolverDnXsyevBatched},
+	{Name: "cusolverDnXgesvd_bufferSize", Call: bind_cusolverDnXgesvd_bufferSize},
+	{Name: "cusolverDnXgesvd", Call: bind_cusolverDnXgesvd},
+	{Name: "cusolverDnXgesvdp_bufferSize", Call: bind_cusolverDnXgesvdp_bufferSize},
+	{Name: "cusolverDnXgesvdp", Call: bind_cusolverDnXgesvdp},
+	{Name: "cusolverDnXgesvdr_bufferSize", Call: bind_cusolverDnXgesvdr_bufferSize},
+	{Name: "cusolverDnXgesvdr", Call: bind_cusolverDnXgesvdr},
 }
 
 func bind_cusolverGetProperty(thread, args unsafe.Pointer) int32 {
@@ -697,6 +999,5702 @@ func bind_cusolverDnIRSInfosGetMaxIters(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cusolverDnZZgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZCgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZKgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZEgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZYgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCCgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCEgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCKgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCYgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDDgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDSgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDHgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDBgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDXgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSSgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSHgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSBgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSXgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGesv(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZZgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZCgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZKgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZEgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZYgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnCCgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnCKgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnCEgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnCYgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDDgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDSgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDHgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDBgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDXgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSSgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSHgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSBgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSXgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		Dipiv       uint64
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGesvBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.Dipiv), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZZgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZCgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZKgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZEgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZYgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCCgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCKgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCEgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCYgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDDgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDSgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDHgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDBgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDXgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSSgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSHgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSBgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSXgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+		Iter        uint64
+		D_info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).IrsGels(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Iter), hostmem.Ptr(a.D_info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZZgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZCgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZKgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZEgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnZYgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnCCgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnCKgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnCEgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnCYgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDDgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDSgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDHgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDBgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnDXgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSSgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSHgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSBgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSXgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		DA          uint64
+		Ldda        uint32
+		DB          uint64
+		Lddb        uint32
+		DX          uint64
+		Lddx        uint32
+		DWorkspace  uint64
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).IrsGelsBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnIRSXgesv(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		Gesv_irs_params uint64
+		Gesv_irs_infos  uint64
+		N               uint32
+		Nrhs            uint32
+		DA              uint64
+		Ldda            uint32
+		DB              uint64
+		Lddb            uint32
+		DX              uint64
+		Lddx            uint32
+		DWorkspace      uint64
+		Lwork_bytes     uint64
+		Niters          uint64
+		D_info          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnIRSXgesv(cusolver.Handle(a.Handle), solver.CusolverDnIRSParams_t(a.Gesv_irs_params), solver.CusolverDnIRSInfos_t(a.Gesv_irs_infos), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Niters), hostmem.Ptr(a.D_info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnIRSXgesv_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Params      uint64
+		N           uint32
+		Nrhs        uint32
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r4, err := (*cusolver.Thread)(thread).DnIRSXgesvBufferSize(cusolver.Handle(a.Handle), solver.CusolverDnIRSParams_t(a.Params), int64(int32(a.N)), int64(int32(a.Nrhs)))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r4))
+	return 0
+}
+
+func bind_cusolverDnIRSXgels(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		Gels_irs_params uint64
+		Gels_irs_infos  uint64
+		M               uint32
+		N               uint32
+		Nrhs            uint32
+		DA              uint64
+		Ldda            uint32
+		DB              uint64
+		Lddb            uint32
+		DX              uint64
+		Lddx            uint32
+		DWorkspace      uint64
+		Lwork_bytes     uint64
+		Niters          uint64
+		D_info          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnIRSXgels(cusolver.Handle(a.Handle), solver.CusolverDnIRSParams_t(a.Gels_irs_params), solver.CusolverDnIRSInfos_t(a.Gels_irs_infos), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.DA), int64(int32(a.Ldda)), hostmem.Ptr(a.DB), int64(int32(a.Lddb)), hostmem.Ptr(a.DX), int64(int32(a.Lddx)), hostmem.Ptr(a.DWorkspace), uint64(a.Lwork_bytes), hostmem.Ptr(a.Niters), hostmem.Ptr(a.D_info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnIRSXgels_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Params      uint64
+		M           uint32
+		N           uint32
+		Nrhs        uint32
+		Lwork_bytes uint64
+	})(args)
+	if a.Lwork_bytes == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).DnIRSXgelsBufferSize(cusolver.Handle(a.Handle), solver.CusolverDnIRSParams_t(a.Params), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nrhs)))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork_bytes), uint64(r5))
+	return 0
+}
+
+func bind_cusolverDnSpotrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).PotrfBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnDpotrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).PotrfBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnCpotrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).PotrfBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnZpotrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).PotrfBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnSpotrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Workspace uint64
+		Lwork     uint32
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potrf(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Workspace), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDpotrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Workspace uint64
+		Lwork     uint32
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potrf(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Workspace), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCpotrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Workspace uint64
+		Lwork     uint32
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potrf(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Workspace), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZpotrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Workspace uint64
+		Lwork     uint32
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potrf(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Workspace), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSpotrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		Nrhs    uint32
+		A       uint64
+		Lda     uint32
+		B       uint64
+		Ldb     uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potrs(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDpotrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		Nrhs    uint32
+		A       uint64
+		Lda     uint32
+		B       uint64
+		Ldb     uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potrs(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCpotrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		Nrhs    uint32
+		A       uint64
+		Lda     uint32
+		B       uint64
+		Ldb     uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potrs(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZpotrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		Nrhs    uint32
+		A       uint64
+		Lda     uint32
+		B       uint64
+		Ldb     uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potrs(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSpotrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		Aarray    uint64
+		Lda       uint32
+		InfoArray uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).PotrfBatched(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.InfoArray), int64(int32(a.BatchSize)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDpotrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		Aarray    uint64
+		Lda       uint32
+		InfoArray uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).PotrfBatched(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.InfoArray), int64(int32(a.BatchSize)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCpotrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		Aarray    uint64
+		Lda       uint32
+		InfoArray uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).PotrfBatched(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.InfoArray), int64(int32(a.BatchSize)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZpotrfBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		Aarray    uint64
+		Lda       uint32
+		InfoArray uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).PotrfBatched(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.Aarray), int64(int32(a.Lda)), hostmem.Ptr(a.InfoArray), int64(int32(a.BatchSize)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSpotrsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		Nrhs      uint32
+		A         uint64
+		Lda       uint32
+		B         uint64
+		Ldb       uint32
+		D_info    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).PotrsBatched(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.D_info), int64(int32(a.BatchSize)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDpotrsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		Nrhs      uint32
+		A         uint64
+		Lda       uint32
+		B         uint64
+		Ldb       uint32
+		D_info    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).PotrsBatched(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.D_info), int64(int32(a.BatchSize)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCpotrsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		Nrhs      uint32
+		A         uint64
+		Lda       uint32
+		B         uint64
+		Ldb       uint32
+		D_info    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).PotrsBatched(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.D_info), int64(int32(a.BatchSize)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZpotrsBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Uplo      uint32
+		N         uint32
+		Nrhs      uint32
+		A         uint64
+		Lda       uint32
+		B         uint64
+		Ldb       uint32
+		D_info    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).PotrsBatched(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.D_info), int64(int32(a.BatchSize)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSpotri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).PotriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnDpotri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).PotriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnCpotri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).PotriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnZpotri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).PotriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnSpotri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDpotri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCpotri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZpotri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Potri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXtrtri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Uplo                     uint32
+		Diag                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r7, r8, err := (*cusolver.Thread)(thread).DnXtrtriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), cusolver.Diag(a.Diag), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r7))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r8))
+	return 0
+}
+
+func bind_cusolverDnXtrtri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Uplo                     uint32
+		Diag                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		DevInfo                  uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXtrtri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), cusolver.Diag(a.Diag), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.DevInfo))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSlauum_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).LauumBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnDlauum_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).LauumBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnClauum_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).LauumBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnZlauum_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).LauumBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnSlauum(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Lauum(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDlauum(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Lauum(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnClauum(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Lauum(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZlauum(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Uplo    uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Lauum(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSgetrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).GetrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnDgetrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).GetrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnCgetrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).GetrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnZgetrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).GetrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnSgetrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Workspace uint64
+		DevIpiv   uint64
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Getrf(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Workspace), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDgetrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Workspace uint64
+		DevIpiv   uint64
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Getrf(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Workspace), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCgetrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Workspace uint64
+		DevIpiv   uint64
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Getrf(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Workspace), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZgetrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		Workspace uint64
+		DevIpiv   uint64
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Getrf(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Workspace), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSlaswp(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		A       uint64
+		Lda     uint32
+		K1      uint32
+		K2      uint32
+		DevIpiv uint64
+		Incx    uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).Laswp(cusolver.Handle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(int32(a.K1)), int64(int32(a.K2)), hostmem.Ptr(a.DevIpiv), int64(int32(a.Incx)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDlaswp(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		A       uint64
+		Lda     uint32
+		K1      uint32
+		K2      uint32
+		DevIpiv uint64
+		Incx    uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).Laswp(cusolver.Handle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(int32(a.K1)), int64(int32(a.K2)), hostmem.Ptr(a.DevIpiv), int64(int32(a.Incx)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnClaswp(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		A       uint64
+		Lda     uint32
+		K1      uint32
+		K2      uint32
+		DevIpiv uint64
+		Incx    uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).Laswp(cusolver.Handle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(int32(a.K1)), int64(int32(a.K2)), hostmem.Ptr(a.DevIpiv), int64(int32(a.Incx)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZlaswp(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		A       uint64
+		Lda     uint32
+		K1      uint32
+		K2      uint32
+		DevIpiv uint64
+		Incx    uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).Laswp(cusolver.Handle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), int64(int32(a.K1)), int64(int32(a.K2)), hostmem.Ptr(a.DevIpiv), int64(int32(a.Incx)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSgetrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Trans   uint32
+		N       uint32
+		Nrhs    uint32
+		A       uint64
+		Lda     uint32
+		DevIpiv uint64
+		B       uint64
+		Ldb     uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Getrs(cusolver.Handle(a.Handle), cusolver.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDgetrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Trans   uint32
+		N       uint32
+		Nrhs    uint32
+		A       uint64
+		Lda     uint32
+		DevIpiv uint64
+		B       uint64
+		Ldb     uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Getrs(cusolver.Handle(a.Handle), cusolver.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCgetrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Trans   uint32
+		N       uint32
+		Nrhs    uint32
+		A       uint64
+		Lda     uint32
+		DevIpiv uint64
+		B       uint64
+		Ldb     uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Getrs(cusolver.Handle(a.Handle), cusolver.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZgetrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Trans   uint32
+		N       uint32
+		Nrhs    uint32
+		A       uint64
+		Lda     uint32
+		DevIpiv uint64
+		B       uint64
+		Ldb     uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Getrs(cusolver.Handle(a.Handle), cusolver.Op(a.Trans), int64(int32(a.N)), int64(int32(a.Nrhs)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.DevIpiv), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSgeqrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).GeqrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnDgeqrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).GeqrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnCgeqrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).GeqrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnZgeqrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r5, err := (*cusolver.Thread)(thread).GeqrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r5))
+	return 0
+}
+
+func bind_cusolverDnSgeqrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		TAU       uint64
+		Workspace uint64
+		Lwork     uint32
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Geqrf(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.TAU), hostmem.Ptr(a.Workspace), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDgeqrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		TAU       uint64
+		Workspace uint64
+		Lwork     uint32
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Geqrf(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.TAU), hostmem.Ptr(a.Workspace), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCgeqrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		TAU       uint64
+		Workspace uint64
+		Lwork     uint32
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Geqrf(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.TAU), hostmem.Ptr(a.Workspace), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZgeqrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		TAU       uint64
+		Workspace uint64
+		Lwork     uint32
+		DevInfo   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Geqrf(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.TAU), hostmem.Ptr(a.Workspace), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSorgqr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).OrgqrBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnDorgqr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).OrgqrBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnCungqr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).OrgqrBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnZungqr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).OrgqrBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnSorgqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgqr(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDorgqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgqr(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCungqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgqr(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZungqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgqr(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSormqr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).OrmqrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnDormqr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).OrmqrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnCunmqr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).OrmqrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnZunmqr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).OrmqrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnSormqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Side    uint32
+		Trans   uint32
+		M       uint32
+		N       uint32
+		K       uint32
+		A       uint64
+		Lda     uint32
+		Tau     uint64
+		C       uint64
+		Ldc     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Ormqr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDormqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Side    uint32
+		Trans   uint32
+		M       uint32
+		N       uint32
+		K       uint32
+		A       uint64
+		Lda     uint32
+		Tau     uint64
+		C       uint64
+		Ldc     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Ormqr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCunmqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Side    uint32
+		Trans   uint32
+		M       uint32
+		N       uint32
+		K       uint32
+		A       uint64
+		Lda     uint32
+		Tau     uint64
+		C       uint64
+		Ldc     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Ormqr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZunmqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Side    uint32
+		Trans   uint32
+		M       uint32
+		N       uint32
+		K       uint32
+		A       uint64
+		Lda     uint32
+		Tau     uint64
+		C       uint64
+		Ldc     uint32
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Ormqr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSsytrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r4, err := (*cusolver.Thread)(thread).SytrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r4))
+	return 0
+}
+
+func bind_cusolverDnDsytrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r4, err := (*cusolver.Thread)(thread).SytrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r4))
+	return 0
+}
+
+func bind_cusolverDnCsytrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r4, err := (*cusolver.Thread)(thread).SytrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r4))
+	return 0
+}
+
+func bind_cusolverDnZsytrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r4, err := (*cusolver.Thread)(thread).SytrfBufferSize(cusolver.Handle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r4))
+	return 0
+}
+
+func bind_cusolverDnSsytrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytrf(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsytrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytrf(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCsytrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytrf(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZsytrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytrf(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXsytrs_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Uplo                     uint32
+		N                        uint64
+		Nrhs                     uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		DataTypeB                uint32
+		B                        uint64
+		Ldb                      uint64
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r11, r12, err := (*cusolver.Thread)(thread).DnXsytrsBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r11))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r12))
+	return 0
+}
+
+func bind_cusolverDnXsytrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Uplo                     uint32
+		N                        uint64
+		Nrhs                     uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		DataTypeB                uint32
+		B                        uint64
+		Ldb                      uint64
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXsytrs(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSsytri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r6, err := (*cusolver.Thread)(thread).SytriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r6))
+	return 0
+}
+
+func bind_cusolverDnDsytri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r6, err := (*cusolver.Thread)(thread).SytriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r6))
+	return 0
+}
+
+func bind_cusolverDnCsytri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r6, err := (*cusolver.Thread)(thread).SytriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r6))
+	return 0
+}
+
+func bind_cusolverDnZsytri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r6, err := (*cusolver.Thread)(thread).SytriBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r6))
+	return 0
+}
+
+func bind_cusolverDnSsytri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsytri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCsytri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZsytri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Ipiv   uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytri(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Ipiv), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSgebrd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r3, err := (*cusolver.Thread)(thread).GebrdBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r3))
+	return 0
+}
+
+func bind_cusolverDnDgebrd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r3, err := (*cusolver.Thread)(thread).GebrdBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r3))
+	return 0
+}
+
+func bind_cusolverDnCgebrd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r3, err := (*cusolver.Thread)(thread).GebrdBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r3))
+	return 0
+}
+
+func bind_cusolverDnZgebrd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r3, err := (*cusolver.Thread)(thread).GebrdBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r3))
+	return 0
+}
+
+func bind_cusolverDnSgebrd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		D       uint64
+		E       uint64
+		TAUQ    uint64
+		TAUP    uint64
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gebrd(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.TAUQ), hostmem.Ptr(a.TAUP), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDgebrd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		D       uint64
+		E       uint64
+		TAUQ    uint64
+		TAUP    uint64
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gebrd(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.TAUQ), hostmem.Ptr(a.TAUP), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCgebrd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		D       uint64
+		E       uint64
+		TAUQ    uint64
+		TAUP    uint64
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gebrd(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.TAUQ), hostmem.Ptr(a.TAUP), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZgebrd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		A       uint64
+		Lda     uint32
+		D       uint64
+		E       uint64
+		TAUQ    uint64
+		TAUP    uint64
+		Work    uint64
+		Lwork   uint32
+		DevInfo uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gebrd(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.TAUQ), hostmem.Ptr(a.TAUP), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.DevInfo), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSorgbr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).OrgbrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r8))
+	return 0
+}
+
+func bind_cusolverDnDorgbr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).OrgbrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r8))
+	return 0
+}
+
+func bind_cusolverDnCungbr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).OrgbrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r8))
+	return 0
+}
+
+func bind_cusolverDnZungbr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).OrgbrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r8))
+	return 0
+}
+
+func bind_cusolverDnSorgbr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgbr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDorgbr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgbr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCungbr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgbr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZungbr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		M      uint32
+		N      uint32
+		K      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgbr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSsytrd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		D      uint64
+		E      uint64
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).SytrdBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.Tau), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r8))
+	return 0
+}
+
+func bind_cusolverDnDsytrd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		D      uint64
+		E      uint64
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).SytrdBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.Tau), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r8))
+	return 0
+}
+
+func bind_cusolverDnChetrd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		D      uint64
+		E      uint64
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).SytrdBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.Tau), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r8))
+	return 0
+}
+
+func bind_cusolverDnZhetrd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		D      uint64
+		E      uint64
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).SytrdBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.Tau), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r8))
+	return 0
+}
+
+func bind_cusolverDnSsytrd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		D      uint64
+		E      uint64
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytrd(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsytrd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		D      uint64
+		E      uint64
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytrd(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnChetrd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		D      uint64
+		E      uint64
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytrd(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZhetrd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		D      uint64
+		E      uint64
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sytrd(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.D), hostmem.Ptr(a.E), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSorgtr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r6, err := (*cusolver.Thread)(thread).OrgtrBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r6))
+	return 0
+}
+
+func bind_cusolverDnDorgtr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r6, err := (*cusolver.Thread)(thread).OrgtrBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r6))
+	return 0
+}
+
+func bind_cusolverDnCungtr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r6, err := (*cusolver.Thread)(thread).OrgtrBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r6))
+	return 0
+}
+
+func bind_cusolverDnZungtr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r6, err := (*cusolver.Thread)(thread).OrgtrBufferSize(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r6))
+	return 0
+}
+
+func bind_cusolverDnSorgtr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgtr(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDorgtr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgtr(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCungtr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgtr(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZungtr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Orgtr(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSormtr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).OrmtrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Fill(a.Uplo), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnDormtr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).OrmtrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Fill(a.Uplo), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnCunmtr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).OrmtrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Fill(a.Uplo), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnZunmtr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).OrmtrBufferSize(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Fill(a.Uplo), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnSormtr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Ormtr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Fill(a.Uplo), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDormtr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Ormtr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Fill(a.Uplo), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCunmtr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Ormtr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Fill(a.Uplo), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZunmtr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Tau    uint64
+		C      uint64
+		Ldc    uint32
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Ormtr(cusolver.Handle(a.Handle), cusolver.Side(a.Side), cusolver.Fill(a.Uplo), cusolver.Op(a.Trans), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.Tau), hostmem.Ptr(a.C), int64(int32(a.Ldc)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSgesvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r3, err := (*cusolver.Thread)(thread).GesvdBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r3))
+	return 0
+}
+
+func bind_cusolverDnDgesvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r3, err := (*cusolver.Thread)(thread).GesvdBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r3))
+	return 0
+}
+
+func bind_cusolverDnCgesvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r3, err := (*cusolver.Thread)(thread).GesvdBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r3))
+	return 0
+}
+
+func bind_cusolverDnZgesvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		M      uint32
+		N      uint32
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r3, err := (*cusolver.Thread)(thread).GesvdBufferSize(cusolver.Handle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r3))
+	return 0
+}
+
+func bind_cusolverDnSgesvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobu   uint8
+		Jobvt  uint8
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		VT     uint64
+		Ldvt   uint32
+		Work   uint64
+		Lwork  uint32
+		Rwork  uint64
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gesvd(cusolver.Handle(a.Handle), int8(a.Jobu), int8(a.Jobvt), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.VT), int64(int32(a.Ldvt)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Rwork), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDgesvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobu   uint8
+		Jobvt  uint8
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		VT     uint64
+		Ldvt   uint32
+		Work   uint64
+		Lwork  uint32
+		Rwork  uint64
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gesvd(cusolver.Handle(a.Handle), int8(a.Jobu), int8(a.Jobvt), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.VT), int64(int32(a.Ldvt)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Rwork), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCgesvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobu   uint8
+		Jobvt  uint8
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		VT     uint64
+		Ldvt   uint32
+		Work   uint64
+		Lwork  uint32
+		Rwork  uint64
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gesvd(cusolver.Handle(a.Handle), int8(a.Jobu), int8(a.Jobvt), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.VT), int64(int32(a.Ldvt)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Rwork), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZgesvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobu   uint8
+		Jobvt  uint8
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		VT     uint64
+		Ldvt   uint32
+		Work   uint64
+		Lwork  uint32
+		Rwork  uint64
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gesvd(cusolver.Handle(a.Handle), int8(a.Jobu), int8(a.Jobvt), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.VT), int64(int32(a.Ldvt)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Rwork), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSsyevd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevdBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnDsyevd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevdBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnCheevd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevdBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnZheevd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevdBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnSsyevd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevd(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsyevd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevd(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCheevd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevd(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZheevd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevd(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSsygvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).SygvdBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r10))
+	return 0
+}
+
+func bind_cusolverDnDsygvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).SygvdBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r10))
+	return 0
+}
+
+func bind_cusolverDnChegvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).SygvdBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r10))
+	return 0
+}
+
+func bind_cusolverDnZhegvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).SygvdBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r10))
+	return 0
+}
+
+func bind_cusolverDnSsygvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvd(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsygvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvd(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnChegvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvd(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZhegvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvd(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
 func bind_cusolverDnCreateSyevjInfo(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -804,6 +6802,614 @@ func bind_cusolverDnXsyevjGetSweeps(thread, args unsafe.Pointer) int32 {
 		return cusolver.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Executed_sweeps), uint32(r2))
+	return 0
+}
+
+func bind_cusolverDnSsyevjBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		W         uint64
+		Lwork     uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevjBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnDsyevjBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		W         uint64
+		Lwork     uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevjBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnCheevjBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		W         uint64
+		Lwork     uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevjBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnZheevjBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		W         uint64
+		Lwork     uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevjBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnSsyevjBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		W         uint64
+		Work      uint64
+		Lwork     uint32
+		Info      uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).SyevjBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsyevjBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		W         uint64
+		Work      uint64
+		Lwork     uint32
+		Info      uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).SyevjBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCheevjBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		W         uint64
+		Work      uint64
+		Lwork     uint32
+		Info      uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).SyevjBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZheevjBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Uplo      uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		W         uint64
+		Work      uint64
+		Lwork     uint32
+		Info      uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).SyevjBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSsyevj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevjBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnDsyevj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevjBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnCheevj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevjBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnZheevj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r7, err := (*cusolver.Thread)(thread).SyevjBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r7))
+	return 0
+}
+
+func bind_cusolverDnSsyevj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevj(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsyevj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevj(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCheevj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevj(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZheevj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevj(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSsygvj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).SygvjBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r10))
+	return 0
+}
+
+func bind_cusolverDnDsygvj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).SygvjBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r10))
+	return 0
+}
+
+func bind_cusolverDnChegvj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).SygvjBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r10))
+	return 0
+}
+
+func bind_cusolverDnZhegvj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).SygvjBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), solver.SyevjInfo_t(a.Params), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r10))
+	return 0
+}
+
+func bind_cusolverDnSsygvj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvj(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsygvj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvj(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnChegvj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvj(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZhegvj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvj(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.SyevjInfo_t(a.Params), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
 	return 0
 }
 
@@ -917,6 +7523,738 @@ func bind_cusolverDnXgesvdjGetSweeps(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cusolverDnSgesvdjBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		S         uint64
+		U         uint64
+		Ldu       uint32
+		V         uint64
+		Ldv       uint32
+		Lwork     uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).GesvdjBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), solver.GesvdjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnDgesvdjBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		S         uint64
+		U         uint64
+		Ldu       uint32
+		V         uint64
+		Ldv       uint32
+		Lwork     uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).GesvdjBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), solver.GesvdjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnCgesvdjBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		S         uint64
+		U         uint64
+		Ldu       uint32
+		V         uint64
+		Ldv       uint32
+		Lwork     uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).GesvdjBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), solver.GesvdjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnZgesvdjBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		S         uint64
+		U         uint64
+		Ldu       uint32
+		V         uint64
+		Ldv       uint32
+		Lwork     uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).GesvdjBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), solver.GesvdjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r11))
+	return 0
+}
+
+func bind_cusolverDnSgesvdjBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		S         uint64
+		U         uint64
+		Ldu       uint32
+		V         uint64
+		Ldv       uint32
+		Work      uint64
+		Lwork     uint32
+		Info      uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).GesvdjBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.GesvdjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDgesvdjBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		S         uint64
+		U         uint64
+		Ldu       uint32
+		V         uint64
+		Ldv       uint32
+		Work      uint64
+		Lwork     uint32
+		Info      uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).GesvdjBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.GesvdjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCgesvdjBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		S         uint64
+		U         uint64
+		Ldu       uint32
+		V         uint64
+		Ldv       uint32
+		Work      uint64
+		Lwork     uint32
+		Info      uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).GesvdjBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.GesvdjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZgesvdjBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		M         uint32
+		N         uint32
+		A         uint64
+		Lda       uint32
+		S         uint64
+		U         uint64
+		Ldu       uint32
+		V         uint64
+		Ldv       uint32
+		Work      uint64
+		Lwork     uint32
+		Info      uint64
+		Params    uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).GesvdjBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.GesvdjInfo_t(a.Params), int64(int32(a.BatchSize)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSgesvdj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Econ   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		V      uint64
+		Ldv    uint32
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r12, err := (*cusolver.Thread)(thread).GesvdjBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int32(a.Econ), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), solver.GesvdjInfo_t(a.Params), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r12))
+	return 0
+}
+
+func bind_cusolverDnDgesvdj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Econ   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		V      uint64
+		Ldv    uint32
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r12, err := (*cusolver.Thread)(thread).GesvdjBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int32(a.Econ), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), solver.GesvdjInfo_t(a.Params), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r12))
+	return 0
+}
+
+func bind_cusolverDnCgesvdj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Econ   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		V      uint64
+		Ldv    uint32
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r12, err := (*cusolver.Thread)(thread).GesvdjBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int32(a.Econ), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), solver.GesvdjInfo_t(a.Params), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r12))
+	return 0
+}
+
+func bind_cusolverDnZgesvdj_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Econ   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		V      uint64
+		Ldv    uint32
+		Lwork  uint64
+		Params uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r12, err := (*cusolver.Thread)(thread).GesvdjBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int32(a.Econ), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), solver.GesvdjInfo_t(a.Params), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r12))
+	return 0
+}
+
+func bind_cusolverDnSgesvdj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Econ   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		V      uint64
+		Ldv    uint32
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gesvdj(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int32(a.Econ), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.GesvdjInfo_t(a.Params), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDgesvdj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Econ   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		V      uint64
+		Ldv    uint32
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gesvdj(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int32(a.Econ), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.GesvdjInfo_t(a.Params), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCgesvdj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Econ   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		V      uint64
+		Ldv    uint32
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gesvdj(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int32(a.Econ), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.GesvdjInfo_t(a.Params), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZgesvdj(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Econ   uint32
+		M      uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		S      uint64
+		U      uint64
+		Ldu    uint32
+		V      uint64
+		Ldv    uint32
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+		Params uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Gesvdj(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int32(a.Econ), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.S), hostmem.Ptr(a.U), int64(int32(a.Ldu)), hostmem.Ptr(a.V), int64(int32(a.Ldv)), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), solver.GesvdjInfo_t(a.Params), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSgesvdaStridedBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Rank      uint32
+		M         uint32
+		N         uint32
+		D_A       uint64
+		Lda       uint32
+		StrideA   uint64
+		D_S       uint64
+		StrideS   uint64
+		D_U       uint64
+		Ldu       uint32
+		StrideU   uint64
+		D_V       uint64
+		Ldv       uint32
+		StrideV   uint64
+		Lwork     uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r16, err := (*cusolver.Thread)(thread).GesvdaStridedBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.Rank)), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.D_A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.D_S), int64(a.StrideS), hostmem.Ptr(a.D_U), int64(int32(a.Ldu)), int64(a.StrideU), hostmem.Ptr(a.D_V), int64(int32(a.Ldv)), int64(a.StrideV), int64(int32(a.BatchSize)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r16))
+	return 0
+}
+
+func bind_cusolverDnDgesvdaStridedBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Rank      uint32
+		M         uint32
+		N         uint32
+		D_A       uint64
+		Lda       uint32
+		StrideA   uint64
+		D_S       uint64
+		StrideS   uint64
+		D_U       uint64
+		Ldu       uint32
+		StrideU   uint64
+		D_V       uint64
+		Ldv       uint32
+		StrideV   uint64
+		Lwork     uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r16, err := (*cusolver.Thread)(thread).GesvdaStridedBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.Rank)), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.D_A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.D_S), int64(a.StrideS), hostmem.Ptr(a.D_U), int64(int32(a.Ldu)), int64(a.StrideU), hostmem.Ptr(a.D_V), int64(int32(a.Ldv)), int64(a.StrideV), int64(int32(a.BatchSize)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r16))
+	return 0
+}
+
+func bind_cusolverDnCgesvdaStridedBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Rank      uint32
+		M         uint32
+		N         uint32
+		D_A       uint64
+		Lda       uint32
+		StrideA   uint64
+		D_S       uint64
+		StrideS   uint64
+		D_U       uint64
+		Ldu       uint32
+		StrideU   uint64
+		D_V       uint64
+		Ldv       uint32
+		StrideV   uint64
+		Lwork     uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r16, err := (*cusolver.Thread)(thread).GesvdaStridedBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.Rank)), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.D_A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.D_S), int64(a.StrideS), hostmem.Ptr(a.D_U), int64(int32(a.Ldu)), int64(a.StrideU), hostmem.Ptr(a.D_V), int64(int32(a.Ldv)), int64(a.StrideV), int64(int32(a.BatchSize)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r16))
+	return 0
+}
+
+func bind_cusolverDnZgesvdaStridedBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Rank      uint32
+		M         uint32
+		N         uint32
+		D_A       uint64
+		Lda       uint32
+		StrideA   uint64
+		D_S       uint64
+		StrideS   uint64
+		D_U       uint64
+		Ldu       uint32
+		StrideU   uint64
+		D_V       uint64
+		Ldv       uint32
+		StrideV   uint64
+		Lwork     uint64
+		BatchSize uint32
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r16, err := (*cusolver.Thread)(thread).GesvdaStridedBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.Rank)), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.D_A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.D_S), int64(a.StrideS), hostmem.Ptr(a.D_U), int64(int32(a.Ldu)), int64(a.StrideU), hostmem.Ptr(a.D_V), int64(int32(a.Ldv)), int64(a.StrideV), int64(int32(a.BatchSize)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r16))
+	return 0
+}
+
+func bind_cusolverDnSgesvdaStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Rank      uint32
+		M         uint32
+		N         uint32
+		D_A       uint64
+		Lda       uint32
+		StrideA   uint64
+		D_S       uint64
+		StrideS   uint64
+		D_U       uint64
+		Ldu       uint32
+		StrideU   uint64
+		D_V       uint64
+		Ldv       uint32
+		StrideV   uint64
+		D_work    uint64
+		Lwork     uint32
+		D_info    uint64
+		H_R_nrmF  uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).GesvdaStridedBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.Rank)), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.D_A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.D_S), int64(a.StrideS), hostmem.Ptr(a.D_U), int64(int32(a.Ldu)), int64(a.StrideU), hostmem.Ptr(a.D_V), int64(int32(a.Ldv)), int64(a.StrideV), hostmem.Ptr(a.D_work), int64(int32(a.Lwork)), hostmem.Ptr(a.D_info), hostmem.Ptr(a.H_R_nrmF), int64(int32(a.BatchSize)), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDgesvdaStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Rank      uint32
+		M         uint32
+		N         uint32
+		D_A       uint64
+		Lda       uint32
+		StrideA   uint64
+		D_S       uint64
+		StrideS   uint64
+		D_U       uint64
+		Ldu       uint32
+		StrideU   uint64
+		D_V       uint64
+		Ldv       uint32
+		StrideV   uint64
+		D_work    uint64
+		Lwork     uint32
+		D_info    uint64
+		H_R_nrmF  uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).GesvdaStridedBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.Rank)), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.D_A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.D_S), int64(a.StrideS), hostmem.Ptr(a.D_U), int64(int32(a.Ldu)), int64(a.StrideU), hostmem.Ptr(a.D_V), int64(int32(a.Ldv)), int64(a.StrideV), hostmem.Ptr(a.D_work), int64(int32(a.Lwork)), hostmem.Ptr(a.D_info), hostmem.Ptr(a.H_R_nrmF), int64(int32(a.BatchSize)), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCgesvdaStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Rank      uint32
+		M         uint32
+		N         uint32
+		D_A       uint64
+		Lda       uint32
+		StrideA   uint64
+		D_S       uint64
+		StrideS   uint64
+		D_U       uint64
+		Ldu       uint32
+		StrideU   uint64
+		D_V       uint64
+		Ldv       uint32
+		StrideV   uint64
+		D_work    uint64
+		Lwork     uint32
+		D_info    uint64
+		H_R_nrmF  uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).GesvdaStridedBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.Rank)), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.D_A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.D_S), int64(a.StrideS), hostmem.Ptr(a.D_U), int64(int32(a.Ldu)), int64(a.StrideU), hostmem.Ptr(a.D_V), int64(int32(a.Ldv)), int64(a.StrideV), hostmem.Ptr(a.D_work), int64(int32(a.Lwork)), hostmem.Ptr(a.D_info), hostmem.Ptr(a.H_R_nrmF), int64(int32(a.BatchSize)), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZgesvdaStridedBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Jobz      uint32
+		Rank      uint32
+		M         uint32
+		N         uint32
+		D_A       uint64
+		Lda       uint32
+		StrideA   uint64
+		D_S       uint64
+		StrideS   uint64
+		D_U       uint64
+		Ldu       uint32
+		StrideU   uint64
+		D_V       uint64
+		Ldv       uint32
+		StrideV   uint64
+		D_work    uint64
+		Lwork     uint32
+		D_info    uint64
+		H_R_nrmF  uint64
+		BatchSize uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).GesvdaStridedBatched(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), int64(int32(a.Rank)), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.D_A), int64(int32(a.Lda)), int64(a.StrideA), hostmem.Ptr(a.D_S), int64(a.StrideS), hostmem.Ptr(a.D_U), int64(int32(a.Ldu)), int64(a.StrideU), hostmem.Ptr(a.D_V), int64(int32(a.Ldv)), int64(a.StrideV), hostmem.Ptr(a.D_work), int64(int32(a.Lwork)), hostmem.Ptr(a.D_info), hostmem.Ptr(a.H_R_nrmF), int64(int32(a.BatchSize)), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
 func bind_cusolverDnCreateParams(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -956,6 +8294,581 @@ func bind_cusolverDnSetAdvOptions(thread, args unsafe.Pointer) int32 {
 		Algo     uint32
 	})(args)
 	err := (*cusolver.Thread)(thread).DnSetAdvOptions(solver.CusolverDnParams_t(a.Params), solver.CusolverDnFunction_t(a.Function), solver.CusolverAlgMode_t(a.Algo))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXpotrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r8, r9, err := (*cusolver.Thread)(thread).DnXpotrfBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r8))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r9))
+	return 0
+}
+
+func bind_cusolverDnXpotrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXpotrf(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXpotrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Params    uint64
+		Uplo      uint32
+		N         uint64
+		Nrhs      uint64
+		DataTypeA uint32
+		A         uint64
+		Lda       uint64
+		DataTypeB uint32
+		B         uint64
+		Ldb       uint64
+		Info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXpotrs(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXgeqrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeTau              uint32
+		Tau                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r10, r11, err := (*cusolver.Thread)(thread).DnXgeqrfBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeTau), hostmem.Ptr(a.Tau), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r10))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnXgeqrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeTau              uint32
+		Tau                      uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXgeqrf(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeTau), hostmem.Ptr(a.Tau), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXgetrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r8, r9, err := (*cusolver.Thread)(thread).DnXgetrfBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r8))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r9))
+	return 0
+}
+
+func bind_cusolverDnXgetrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXgetrf(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXgetrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Params    uint64
+		Trans     uint32
+		N         uint64
+		Nrhs      uint64
+		DataTypeA uint32
+		A         uint64
+		Lda       uint64
+		Ipiv      uint64
+		DataTypeB uint32
+		B         uint64
+		Ldb       uint64
+		Info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXgetrs(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Op(a.Trans), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXsyevd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobz                     uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeW                uint32
+		W                        uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r11, r12, err := (*cusolver.Thread)(thread).DnXsyevdBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r11))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r12))
+	return 0
+}
+
+func bind_cusolverDnXsyevd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobz                     uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeW                uint32
+		W                        uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXsyevd(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXsyevBatched_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobz                     uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeW                uint32
+		W                        uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+		BatchSize                uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r11, r12, err := (*cusolver.Thread)(thread).DnXsyevBatchedBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType), int64(a.BatchSize))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r11))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r12))
+	return 0
+}
+
+func bind_cusolverDnXsyevBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobz                     uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeW                uint32
+		W                        uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+		BatchSize                uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXsyevBatched(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info), int64(a.BatchSize))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXgesvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobu                     uint8
+		Jobvt                    uint8
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeS                uint32
+		S                        uint64
+		DataTypeU                uint32
+		U                        uint64
+		Ldu                      uint64
+		DataTypeVT               uint32
+		VT                       uint64
+		Ldvt                     uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r18, r19, err := (*cusolver.Thread)(thread).DnXgesvdBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobvt), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeS), hostmem.Ptr(a.S), cusolver.Type(a.DataTypeU), hostmem.Ptr(a.U), int64(a.Ldu), cusolver.Type(a.DataTypeVT), hostmem.Ptr(a.VT), int64(a.Ldvt), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r18))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r19))
+	return 0
+}
+
+func bind_cusolverDnXgesvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobu                     uint8
+		Jobvt                    uint8
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeS                uint32
+		S                        uint64
+		DataTypeU                uint32
+		U                        uint64
+		Ldu                      uint64
+		DataTypeVT               uint32
+		VT                       uint64
+		Ldvt                     uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXgesvd(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobvt), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeS), hostmem.Ptr(a.S), cusolver.Type(a.DataTypeU), hostmem.Ptr(a.U), int64(a.Ldu), cusolver.Type(a.DataTypeVT), hostmem.Ptr(a.VT), int64(a.Ldvt), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXgesvdp_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobz                     uint32
+		Econ                     uint32
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeS                uint32
+		S                        uint64
+		DataTypeU                uint32
+		U                        uint64
+		Ldu                      uint64
+		DataTypeV                uint32
+		V                        uint64
+		Ldv                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r18, r19, err := (*cusolver.Thread)(thread).DnXgesvdpBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), int32(a.Econ), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeS), hostmem.Ptr(a.S), cusolver.Type(a.DataTypeU), hostmem.Ptr(a.U), int64(a.Ldu), cusolver.Type(a.DataTypeV), hostmem.Ptr(a.V), int64(a.Ldv), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r18))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r19))
+	return 0
+}
+
+func bind_cusolverDnXgesvdp(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobz                     uint32
+		Econ                     uint32
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeS                uint32
+		S                        uint64
+		DataTypeU                uint32
+		U                        uint64
+		Ldu                      uint64
+		DataTypeV                uint32
+		V                        uint64
+		Ldv                      uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		D_info                   uint64
+		H_err_sigma              uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXgesvdp(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), int32(a.Econ), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeS), hostmem.Ptr(a.S), cusolver.Type(a.DataTypeU), hostmem.Ptr(a.U), int64(a.Ldu), cusolver.Type(a.DataTypeV), hostmem.Ptr(a.V), int64(a.Ldv), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.D_info), hostmem.Ptr(a.H_err_sigma))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXgesvdr_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobu                     uint8
+		Jobv                     uint8
+		M                        uint64
+		N                        uint64
+		K                        uint64
+		P                        uint64
+		Niters                   uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeSrand            uint32
+		Srand                    uint64
+		DataTypeUrand            uint32
+		Urand                    uint64
+		LdUrand                  uint64
+		DataTypeVrand            uint32
+		Vrand                    uint64
+		LdVrand                  uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r21, r22, err := (*cusolver.Thread)(thread).DnXgesvdrBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobv), int64(a.M), int64(a.N), int64(a.K), int64(a.P), int64(a.Niters), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeSrand), hostmem.Ptr(a.Srand), cusolver.Type(a.DataTypeUrand), hostmem.Ptr(a.Urand), int64(a.LdUrand), cusolver.Type(a.DataTypeVrand), hostmem.Ptr(a.Vrand), int64(a.LdVrand), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r21))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r22))
+	return 0
+}
+
+func bind_cusolverDnXgesvdr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobu                     uint8
+		Jobv                     uint8
+		M                        uint64
+		N                        uint64
+		K                        uint64
+		P                        uint64
+		Niters                   uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeSrand            uint32
+		Srand                    uint64
+		DataTypeUrand            uint32
+		Urand                    uint64
+		LdUrand                  uint64
+		DataTypeVrand            uint32
+		Vrand                    uint64
+		LdVrand                  uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		D_info                   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXgesvdr(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobv), int64(a.M), int64(a.N), int64(a.K), int64(a.P), int64(a.Niters), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeSrand), hostmem.Ptr(a.Srand), cusolver.Type(a.DataTypeUrand), hostmem.Ptr(a.Urand), int64(a.LdUrand), cusolver.Type(a.DataTypeVrand), hostmem.Ptr(a.Vrand), int64(a.LdVrand), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.D_info))
 	if err != nil {
 		return cusolver.Code(err)
 	}

@@ -127,5 +127,5 @@ func (p *Product) sides() (rowsA, colsA, rowsB, colsB int64) {
 
 // Plain reports a product of whole matrices, all of which is written, read as cuBLAS's own operations say.
 func (p *Product) Plain() bool {
-	return p.Part == partAll && !p.Real && validOp(p.A.Op) && validOp(p.B.Op)
+	return p.Part == PartAll && !p.Real && validOp(p.A.Op) && validOp(p.B.Op)
 }

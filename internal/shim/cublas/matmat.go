@@ -39,10 +39,10 @@ func rankK(fill Fill, op Op, n, k int64, o operands, e Elem, hermitian bool) (*P
 	if !validFill(fill) || !validOp(op) || (hermitian && op == blas.CUBLAS_OP_T) || (!hermitian && op == blas.CUBLAS_OP_C && e.real() != e) {
 		return nil, invalidValue
 	}
-	p := &Product{M: n, N: n, K: k, Batch: 1, TA: e, TC: e, Sum: e, Part: partLower, Real: hermitian,
+	p := &Product{M: n, N: n, K: k, Batch: 1, TA: e, TC: e, Sum: e, Part: PartLower, Real: hermitian,
 		A: View{Base: uint64(o.a), LD: o.lda}, B: View{Base: uint64(o.b), LD: o.ldb}, C: View{Base: uint64(o.c), LD: o.ldc}}
 	if fill == blas.CUBLAS_FILL_MODE_UPPER {
-		p.Part = partUpper
+		p.Part = PartUpper
 	}
 	other := blas.CublasOperation_t(blas.CUBLAS_OP_T)
 	if hermitian {

@@ -27,9 +27,9 @@ type Part uint32
 
 // The parts of C.
 const (
-	partAll Part = iota
-	partLower
-	partUpper
+	PartAll Part = iota
+	PartLower
+	PartUpper
 )
 
 // outside reports whether C is only written in part, or its diagonal is special.
@@ -158,7 +158,7 @@ func (v View) From(first, col int64, e Elem) View {
 
 // dotsFit: few columns, and both vectors of every dot product lie together.
 func (p *Product) dotsFit() bool {
-	return p.N <= fewDots && p.Part == partAll && !p.Real && (p.A.Op == blas.CUBLAS_OP_T || p.A.Op == blas.CUBLAS_OP_C) && p.B.Op == blas.CUBLAS_OP_N && p.Sum == F32 && p.Batch <= maxGrid &&
+	return p.N <= fewDots && p.Part == PartAll && !p.Real && (p.A.Op == blas.CUBLAS_OP_T || p.A.Op == blas.CUBLAS_OP_C) && p.B.Op == blas.CUBLAS_OP_N && p.Sum == F32 && p.Batch <= maxGrid &&
 		(p.TC == p.TA || p.TC == F32) && p.M/8 < maxSide
 }
 
@@ -274,7 +274,7 @@ const (
 )
 
 func (p *Product) byColumns(d *driver.Thread, stream cu.CUstream, space *shim.Workspace, part int64) error {
-	if p.Part != partAll || p.B.Op > OpConjugate {
+	if p.Part != PartAll || p.B.Op > OpConjugate {
 		return notSupported // a triangle of more than 786,420 columns
 	}
 	for col := int64(0); col < p.N; col += part {

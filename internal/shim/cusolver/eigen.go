@@ -1,0 +1,230 @@
+package cusolver
+
+import (
+	"kudzu/internal/hostmem"
+	"kudzu/internal/shim"
+	"kudzu/internal/shim/cublas"
+	"kudzu/internal/spec/blas"
+	"kudzu/internal/spec/solver"
+)
+
+// Mode says whether vectors are wanted.
+type Mode = solver.CusolverEigMode_t
+
+// Range says which eigenvalues are.
+type Range = solver.CusolverEigRange_t
+
+// eigen is a problem A x = w x for every matrix of a batch. A takes the vectors.
+type eigen struct {
+	a       mat
+	n       int64
+	fill    Fill
+	vectors bool
+	w       hostmem.Ptr
+	work    hostmem.Ptr
+	lwork   int64
+	info    hostmem.Ptr
+}
+
+// eigenSize are the elements that one matrix needs.
+func eigenSize(n int64) int64 { return 6 * n }
+
+func (p *eigen) check(mode Mode) error {
+	if !validMode(mode) || !validFill(p.fill) || p.a.batch < 0 || p.info == hostmem.Nil {
+		return invalidValue
+	}
+	p.vectors = mode == solver.CUSOLVER_EIG_MODE_VECTOR
+	if err := sized(p.n, p.n, p.a.LD); err != nil {
+		return err
+	}
+	return enough(p.work, p.lwork, eigenSize(p.n)*p.a.batch)
+}
+
+// syev launches it: a warp for each matrix.
+func (j *job) syev(p *eigen) error {
+	if p.n == 0 || p.a.batch == 0 {
+		return j.tell(p.info, 0, p.a.batch)
+	}
+	var q shim.Params
+	p.a.Put(&q)
+	q.U32(uint32(p.n), flag(p.fill == blas.CUBLAS_FILL_MODE_UPPER), flag(p.vectors)).U64(uint64(p.w), uint64(p.work), uint64(p.info))
+	return j.one(eigenKernels, "syev_"+p.a.e.String(), p.a.batch, &q)
+}
+
+func (t *Thread) syevSize(h Handle, mode Mode, fill Fill, n, lda, batch int64) (int64, error) {
+	if err := t.live(h); err != nil {
+		return 0, err
+	}
+	if !validMode(mode) || !validFill(fill) || batch < 0 {
+		return 0, invalidValue
+	}
+	return eigenSize(n) * batch, sized(n, n, lda)
+}
+
+// SyevdBufferSize is what Syevd needs.
+func (t *Thread) SyevdBufferSize(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w hostmem.Ptr, e Elem) (int32, error) {
+	size, err := t.syevSize(h, mode, fill, n, lda, 1)
+	if err != nil {
+		return 0, err
+	}
+	return count(size)
+}
+
+// Syevd finds all eigenvalues, smallest first, and vectors if they are wanted.
+func (t *Thread) Syevd(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w, work hostmem.Ptr, lwork int64, info hostmem.Ptr, e Elem) error {
+	return t.syev(h, mode, &eigen{a: matAt(a, lda, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info})
+}
+
+func (t *Thread) syev(h Handle, mode Mode, p *eigen) error {
+	j, err := t.job(h)
+	if err != nil {
+		return err
+	}
+	if err := p.check(mode); err != nil {
+		return err
+	}
+	return j.syev(p)
+}
+
+// SyevjBufferSize is what Syevj needs.
+func (t *Thread) SyevjBufferSize(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w hostmem.Ptr, info solver.SyevjInfo_t, e Elem) (int32, error) {
+	return t.SyevdBufferSize(h, mode, fill, n, a, lda, w, e)
+}
+
+// Syevj is Syevd: what Jacobi's method is told makes no difference to a direct one.
+func (t *Thread) Syevj(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w, work hostmem.Ptr, lwork int64, info hostmem.Ptr, params solver.SyevjInfo_t, e Elem) error {
+	return t.Syevd(h, mode, fill, n, a, lda, w, work, lwork, info, e)
+}
+
+// stacked are matrices one behind the other.
+func stacked(a hostmem.Ptr, lda, n, batch int64, e Elem) mat {
+	m := matAt(a, lda, e)
+	m.Stride, m.batch = lda*n, batch
+	return m
+}
+
+// SyevjBatchedBufferSize is what SyevjBatched needs.
+func (t *Thread) SyevjBatchedBufferSize(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w hostmem.Ptr, info solver.SyevjInfo_t, batch int64, e Elem) (int32, error) {
+	size, err := t.syevSize(h, mode, fill, n, lda, batch)
+	if err != nil {
+		return 0, err
+	}
+	return count(size)
+}
+
+// SyevjBatched is Syevj for matrices one behind the other.
+func (t *Thread) SyevjBatched(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w, work hostmem.Ptr, lwork int64, info hostmem.Ptr, params solver.SyevjInfo_t, batch int64, e Elem) error {
+	return t.syev(h, mode, &eigen{a: stacked(a, lda, n, batch, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info})
+}
+
+// general is A x = w B x and its kin.
+type general struct {
+	eigen
+	b    mat
+	kind solver.CusolverEigType_t
+}
+
+// generalSize are the elements: those of eigen, and an info.
+func generalSize(n int64) int64 { return eigenSize(n) + 4 }
+
+// sygv reduces the problem to one without B, solves that, and takes the vectors back. B keeps its factor.
+func (j *job) sygv(p *general) error {
+	n := p.n
+	if n == 0 {
+		return j.tell(p.info, 0, 1)
+	}
+	definite := hostmem.Ptr(uint64(p.work) + uint64(eigenSize(n))*uint64(p.a.e.Size()))
+	if err := j.cholesky(p.b, p.fill, n, 0, definite); err != nil {
+		return err
+	}
+	var q shim.Params
+	p.a.Put(&q)
+	q.U32(uint32(n), flag(p.fill == blas.CUBLAS_FILL_MODE_UPPER))
+	if err := j.sheet("fill_"+p.a.e.String(), n, n, 1, &q); err != nil {
+		return err
+	}
+	// L is the factor as a lower triangle: B = L L'.
+	plain, turned := Op(blas.CUBLAS_OP_N), Op(blas.CUBLAS_OP_C)
+	if p.fill == blas.CUBLAS_FILL_MODE_UPPER {
+		plain, turned = turned, plain
+	}
+	solve := func(side Side, op Op) error {
+		return j.solve(&cublas.System{Side: side, Fill: p.fill, Op: op, M: n, N: n, Batch: 1, A: p.b.View, B: p.a.View, Type: p.a.e})
+	}
+	multiply := func(side Side, op Op) error {
+		x := &cublas.Product{M: n, N: n, K: n, A: p.b.op(cublas.Triangular(p.fill, op, blas.CUBLAS_DIAG_NON_UNIT)), B: p.a.View, C: p.a.View, Alpha: plus}
+		if side == blas.CUBLAS_SIDE_RIGHT {
+			x.A, x.B = x.B, x.A
+		}
+		return j.product(x, p.a.e)
+	}
+	apply, left, right := solve, plain, turned // inv(L) A inv(L')
+	if p.kind != solver.CUSOLVER_EIG_TYPE_1 {
+		apply, left, right = multiply, turned, plain // L' A L
+	}
+	if err := apply(blas.CUBLAS_SIDE_LEFT, left); err != nil {
+		return err
+	}
+	if err := apply(blas.CUBLAS_SIDE_RIGHT, right); err != nil {
+		return err
+	}
+	if err := j.syev(&p.eigen); err != nil {
+		return err
+	}
+	if p.vectors {
+		back := func() error { return solve(blas.CUBLAS_SIDE_LEFT, turned) }
+		if p.kind == solver.CUSOLVER_EIG_TYPE_3 {
+			back = func() error { return multiply(blas.CUBLAS_SIDE_LEFT, plain) }
+		}
+		if err := back(); err != nil {
+			return err
+		}
+	}
+	var told shim.Params
+	told.U64(uint64(p.info), uint64(definite)).U32(uint32(n))
+	return j.one(factorKernels, "laterInfo", 1, &told)
+}
+
+func validKind(k solver.CusolverEigType_t) bool {
+	return k >= solver.CUSOLVER_EIG_TYPE_1 && k <= solver.CUSOLVER_EIG_TYPE_3
+}
+
+// SygvdBufferSize is what Sygvd needs.
+func (t *Thread) SygvdBufferSize(h Handle, kind solver.CusolverEigType_t, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, w hostmem.Ptr, e Elem) (int32, error) {
+	if _, err := t.syevSize(h, mode, fill, n, lda, 1); err != nil {
+		return 0, err
+	}
+	if !validKind(kind) || ldb < max(1, n) {
+		return 0, invalidValue
+	}
+	return count(generalSize(n))
+}
+
+// Sygvd solves A x = w B x, A B x = w x or B A x = w x.
+func (t *Thread) Sygvd(h Handle, kind solver.CusolverEigType_t, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, w, work hostmem.Ptr, lwork int64, info hostmem.Ptr, e Elem) error {
+	j, err := t.job(h)
+	if err != nil {
+		return err
+	}
+	p := &general{eigen{a: matAt(a, lda, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info}, matAt(b, ldb, e), kind}
+	if err := p.check(mode); err != nil {
+		return err
+	}
+	if !validKind(kind) || ldb < max(1, n) {
+		return invalidValue
+	}
+	if err := enough(work, lwork, generalSize(n)); err != nil {
+		return err
+	}
+	return j.sygv(p)
+}
+
+// SygvjBufferSize is what Sygvj needs.
+func (t *Thread) SygvjBufferSize(h Handle, kind solver.CusolverEigType_t, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, w hostmem.Ptr, info solver.SyevjInfo_t, e Elem) (int32, error) {
+	return t.SygvdBufferSize(h, kind, mode, fill, n, a, lda, b, ldb, w, e)
+}
+
+// Sygvj is Sygvd.
+func (t *Thread) Sygvj(h Handle, kind solver.CusolverEigType_t, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, w, work hostmem.Ptr, lwork int64, info hostmem.Ptr, params solver.SyevjInfo_t, e Elem) error {
+	return t.Sygvd(h, kind, mode, fill, n, a, lda, b, ldb, w, work, lwork, info, e)
+}

@@ -1,0 +1,21 @@
+package cusolver
+
+import (
+	_ "embed" // the kernels
+
+	"kudzu/internal/packed"
+	"kudzu/internal/shim"
+)
+
+//go:embed kernels/zkernels.lz4
+var packedTexts []byte
+
+var texts = packed.New(packedTexts)
+
+// The modules, kernels/*.cu.
+var (
+	factorKernels     = &shim.Kernels{Name: "cuSOLVER factorizations", Text: texts.Lazy("factor")}
+	eigenKernels      = &shim.Kernels{Name: "cuSOLVER eigenvalues", Text: texts.Lazy("eigen")}
+	svdKernels        = &shim.Kernels{Name: "cuSOLVER singular values", Text: texts.Lazy("svd")}
+	indefiniteKernels = &shim.Kernels{Name: "cuSOLVER indefinite matrices", Text: texts.Lazy("indefinite")}
+)

@@ -1,0 +1,274 @@
+// Panels of Cholesky, LU and QR, row exchanges, and small things around them.
+#include "solver.h"
+
+enum { SIDE = 32, SIDE_LD = 33 }; // of a Cholesky leaf
+
+// potf2 is Cholesky of up to 32 rows, in shared memory and as a lower triangle. Once info is set nothing more is computed.
+template <class T> __device__ void potf2(View x, u32 n, u32 upper, int *info, u32 at, T *s) {
+    typedef typename Real<T>::type R;
+    T *a = matrix<T>(x, BLOCK_X);
+    info += BLOCK_X;
+    if (at == 0) {
+        if (LANE == 0)
+            *info = 0;
+    } else if (*info)
+        return;
+    for (u32 j = 0; j < n; j++)
+        if (LANE >= j && LANE < n)
+            s[j * SIDE_LD + LANE] = upper ? conj(a[(s64)LANE * x.ld + j]) : a[(s64)j * x.ld + LANE];
+    SYNC;
+    u32 bad = 0;
+    for (u32 j = 0; j < n && !bad; j++) {
+        R d = re(s[j * SIDE_LD + j]);
+        if (!(d > 0)) {
+            bad = j + 1;
+            break;
+        }
+        d = root(d);
+        T c = {};
+        if (LANE > j && LANE < n)
+            c = div(s[j * SIDE_LD + LANE], times(one<T>(), d));
+        SYNC;
+        if (LANE == j)
+            make(&c, d, 0);
+        if (LANE >= j && LANE < n)
+            s[j * SIDE_LD + LANE] = c;
+        SYNC;
+        for (u32 k = j + 1; k < n; k++) {
+            T v = conj(s[j * SIDE_LD + k]);
+            if (LANE >= k && LANE < n)
+                s[k * SIDE_LD + LANE] = sub(s[k * SIDE_LD + LANE], mul(c, v));
+        }
+        SYNC;
+    }
+    for (u32 j = 0; j < n; j++)
+        if (LANE >= j && LANE < n) {
+            T v = s[j * SIDE_LD + LANE];
+            if (upper)
+                a[(s64)LANE * x.ld + j] = conj(v);
+            else
+                a[(s64)j * x.ld + LANE] = v;
+        }
+    if (bad && LANE == 0)
+        *info = (int)(at + bad);
+}
+
+// Pivots are of 32 or 64 bits.
+struct Pivots {
+    u64 at; // none: rows stay where they are
+    u32 wide, unused;
+};
+__device__ inline u32 pivot(const Pivots &p, u32 k) { return (u32)(p.wide ? ((const s64 *)p.at)[k] : (s64)((const int *)p.at)[k]) - 1; }
+__device__ inline void setPivot(const Pivots &p, u32 k, u32 row) {
+    if (p.wide)
+        ((s64 *)p.at)[k] = (s64)row + 1;
+    else
+        ((int *)p.at)[k] = (int)row + 1;
+}
+
+// getf2 is LU of a panel, which begins at row and column `at` of its matrix.
+template <class T> __device__ void getf2(T *a, s64 ld, u32 m, u32 n, Pivots pivots, int *info, u32 at) {
+    typedef typename Real<T>::type R;
+    u32 bad = 0;
+    for (u32 k = 0; k < m && k < n; k++) {
+        T *column = a + (s64)k * ld;
+        if (pivots.at) {
+            R best = -1;
+            u32 p = k;
+            for (u32 i = k + LANE; i < m; i += 32) {
+                R s = size1(column[i]);
+                if (s > best) {
+                    best = s;
+                    p = i;
+                }
+            }
+#pragma unroll
+            for (int d = 16; d; d >>= 1) {
+                R b = other(best, d);
+                u32 q = other(p, d);
+                if (b > best || (b == best && q < p)) {
+                    best = b;
+                    p = q;
+                }
+            }
+            if (LANE == 0)
+                setPivot(pivots, at + k, at + p);
+            if (p != k)
+                for (u32 j = LANE; j < n; j += 32) {
+                    T *x = a + (s64)j * ld;
+                    T v = x[k];
+                    x[k] = x[p];
+                    x[p] = v;
+                }
+            SYNC;
+        }
+        T v = column[k];
+        if (zero(v)) {
+            bad = bad ? bad : k + 1;
+            continue;
+        }
+        for (u32 i = k + 1 + LANE; i < m; i += 32)
+            column[i] = div(column[i], v);
+        SYNC;
+        for (u32 j = k + 1; j < n; j++) {
+            T *x = a + (s64)j * ld;
+            T w = x[k];
+            for (u32 i = k + 1 + LANE; i < m; i += 32)
+                x[i] = sub(x[i], mul(column[i], w));
+        }
+        SYNC;
+    }
+    if (LANE == 0 && info) {
+        int before = at ? *info : 0;
+        *info = before ? before : bad ? (int)(at + bad) : 0;
+    }
+}
+
+// laswp exchanges rows k1 … k2-1 with those of the pivots, whose numbers count from `base`; a lane has a column.
+template <class T> __device__ void laswp(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step) {
+    for (u32 j = BLOCK_X * 32 + LANE; j < n; j += BLOCKS_X * 32) {
+        T *x = a + (s64)j * ld;
+        for (u32 c = 0; c < k2 - k1; c++) {
+            u32 k = step > 0 ? k1 + c : k2 - 1 - c;
+            u32 p = pivot(pivots, (u32)((step > 0 ? step : -step) * (s64)k)) - base;
+            T v = x[k];
+            x[k] = x[p];
+            x[p] = v;
+        }
+    }
+}
+
+// geqr2 is QR of a panel, and T of its block of reflections.
+template <class T> __device__ void geqr2(T *a, s64 ld, u32 m, u32 n, T *taus) {
+    for (u32 k = 0; k < m && k < n; k++) {
+        T *x = a + (s64)k * (ld + 1);
+        T tau = mirror(x, m - k);
+        if (LANE == 0)
+            taus[k] = tau;
+        reflect(x, m - k, conj(tau), x + ld, ld, n - 1 - k);
+    }
+}
+
+// larft copies k reflections of m rows out, ones and zeros written, and makes the triangle T of I - V T V' = H1 … Hk.
+template <class T> __device__ void larft(const T *a, s64 ld, u32 m, u32 k, const T *taus, T *v, T *t, s64 ldt) {
+    for (u32 j = 0; j < k; j++)
+        for (u32 i = LANE; i < m; i += 32) {
+            T e = {};
+            v[(s64)j * m + i] = i < j ? e : i == j ? one<T>() : a[(s64)j * ld + i];
+        }
+    SYNC;
+    for (u32 j = 0; j < k; j++) {
+        const T *x = v + (s64)j * m;
+        T tau = taus[j];
+        T mine = {}; // lane i < j: -tau V(:,i)' x
+        for (u32 i = 0; i < j; i++) {
+            T w = {};
+            for (u32 r = j + LANE; r < m; r += 32)
+                w = fma(conj(v[(s64)i * m + r]), x[r], w);
+            w = warpSum(w);
+            if (LANE == i) {
+                T none = {};
+                mine = sub(none, mul(tau, w));
+            }
+        }
+        if (LANE < k)
+            t[(s64)j * ldt + LANE] = LANE < j ? mine : LANE == j ? tau : T{};
+        SYNC;
+        T sum = {};
+        for (u32 i = 0; i < j; i++) // T(0:j,0:j) times it
+            if (LANE <= i)
+                sum = fma(t[(s64)i * ldt + LANE], t[(s64)j * ldt + i], sum);
+        SYNC;
+        if (LANE < j)
+            t[(s64)j * ldt + LANE] = sum;
+        SYNC;
+    }
+}
+
+// eye writes zeros, and ones from row `diag` of the first column on, to columns.
+template <class T> __device__ void eye(View x, u32 m, u32 n, s64 diag) {
+    T *a = matrix<T>(x, BLOCK_Z);
+    for (u32 j = BLOCK_Y; j < n; j += __nvvm_read_ptx_sreg_nctaid_y())
+        for (u32 i = BLOCK_X * 32 + LANE; i < m; i += BLOCKS_X * 32) {
+            T v = {};
+            a[(s64)j * x.ld + i] = (s64)i == (s64)j + diag ? one<T>() : v;
+        }
+}
+
+// copy moves a matrix, or a triangle of it: 0 all, 1 lower, 2 upper; 4: conjugated and transposed; 8: from its end.
+template <class T> __device__ void copy(View from, View to, u32 m, u32 n, u32 part) {
+    const T *a = matrix<const T>(from, BLOCK_Z);
+    T *b = matrix<T>(to, BLOCK_Z);
+    for (u32 j = BLOCK_Y; j < n; j += __nvvm_read_ptx_sreg_nctaid_y())
+        for (u32 i = BLOCK_X * 32 + LANE; i < m; i += BLOCKS_X * 32)
+            if ((part & 3) == 0 || ((part & 3) == 1 ? i >= j : i <= j))
+                b[(s64)j * to.ld + i] = part & 8 ? a[(s64)(n - 1 - j) * from.ld + m - 1 - i] : part & 4 ? conj(a[(s64)i * from.ld + j]) : a[(s64)j * from.ld + i];
+}
+
+// checkDiagonal tells the first zero on a diagonal.
+template <class T> __device__ void checkDiagonal(View x, u32 n, int *info) {
+    const T *a = matrix<const T>(x, BLOCK_X);
+    u32 bad = ~0u;
+    for (u32 i = LANE; i < n; i += 32)
+        if (zero(a[(s64)i * (x.ld + 1)]) && i < bad)
+            bad = i;
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+        u32 o = other(bad, d);
+        bad = o < bad ? o : bad;
+    }
+    if (LANE == 0)
+        info[BLOCK_X] = (int)(bad + 1);
+}
+
+// fill writes the triangle that is not stored, so that both are there.
+template <class T> __device__ void fill(View x, u32 n, u32 upper) {
+    T *a = matrix<T>(x, BLOCK_Z);
+    for (u32 j = BLOCK_Y; j < n; j += __nvvm_read_ptx_sreg_nctaid_y())
+        for (u32 i = BLOCK_X * 32 + LANE; i < n; i += BLOCKS_X * 32)
+            if (i >= j) {
+                T *low = a + (s64)j * x.ld + i, *high = a + (s64)i * x.ld + j;
+                T v = upper ? conj(*high) : *low;
+                if (i == j)
+                    *low = real(v);
+                else if (upper)
+                    *low = v;
+                else
+                    *high = conj(v);
+            }
+}
+
+// laterInfo: what an earlier step told counts, n beyond it.
+KERNEL laterInfo(int *info, const int *before, u32 n) {
+    if (LANE == 0 && *before)
+        *info = *before + (int)n;
+}
+
+KERNEL setInfo(int *info, int v, u32 n) {
+    for (u32 i = BLOCK_X * 32 + LANE; i < n; i += BLOCKS_X * 32)
+        info[i] = v;
+}
+
+#define FACTOR(name, T)                                                                                                        \
+    KERNEL potf2_##name(View x, u32 n, u32 upper, int *info, u32 at) {                                                         \
+        __shared__ T s[SIDE * SIDE_LD];                                                                                        \
+        potf2<T>(x, n, upper, info, at, s);                                                                                    \
+    }                                                                                                                          \
+    KERNEL getf2_##name(T *a, s64 ld, u32 m, u32 n, Pivots pivots, int *info, u32 at) {                                        \
+        getf2<T>(a, ld, m, n, pivots, info, at);                                                                               \
+    }                                                                                                                          \
+    KERNEL laswp_##name(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step) {                              \
+        laswp<T>(a, ld, n, k1, k2, pivots, base, step);                                                                        \
+    }                                                                                                                          \
+    KERNEL geqr2_##name(T *a, s64 ld, u32 m, u32 n, T *taus) { geqr2<T>(a, ld, m, n, taus); }                                  \
+    KERNEL larft_##name(const T *a, s64 ld, u32 m, u32 k, const T *taus, T *v, T *t, s64 ldt) {                                \
+        larft<T>(a, ld, m, k, taus, v, t, ldt);                                                                                \
+    }                                                                                                                          \
+    KERNEL eye_##name(View x, u32 m, u32 n, s64 diag) { eye<T>(x, m, n, diag); }                                               \
+    KERNEL copy_##name(View from, View to, u32 m, u32 n, u32 part) { copy<T>(from, to, m, n, part); }                          \
+    KERNEL fill_##name(View x, u32 n, u32 upper) { fill<T>(x, n, upper); }                                                     \
+    KERNEL diagonal_##name(View x, u32 n, int *info) { checkDiagonal<T>(x, n, info); }
+FACTOR(f32, float)
+FACTOR(f64, double)
+FACTOR(c32, c32)
+FACTOR(c64, c64)
