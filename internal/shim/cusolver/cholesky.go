@@ -1,6 +1,8 @@
 package cusolver
 
 import (
+	"errors"
+
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
@@ -52,13 +54,10 @@ func (j *job) cholesky(a mat, fill Fill, n, at int64, info hostmem.Ptr) error {
 }
 
 func (j *job) potrf(a mat, fill Fill, n int64, info hostmem.Ptr) error {
-	if !validFill(fill) || info == hostmem.Nil {
-		return invalidValue
-	}
-	if err := sized(n, n, a.LD); err != nil {
+	if err := fits(n, a.batch); err != nil {
 		return err
 	}
-	if n == 0 || a.batch == 0 {
+	if n == 0 {
 		return j.tell(info, 0, a.batch)
 	}
 	return j.cholesky(a, fill, n, 0, info)
@@ -86,9 +85,6 @@ func (t *Thread) PotrfBufferSize(h Handle, fill Fill, n int64, a hostmem.Ptr, ld
 	if !validFill(fill) {
 		return 0, invalidValue
 	}
-	if err := sized(n, n, lda); err != nil {
-		return 0, err
-	}
 	return 1, nil
 }
 
@@ -96,6 +92,12 @@ func (t *Thread) PotrfBufferSize(h Handle, fill Fill, n int64, a hostmem.Ptr, ld
 func (t *Thread) Potrf(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, work hostmem.Ptr, lwork int64, info hostmem.Ptr, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
+		return err
+	}
+	if info == hostmem.Nil {
+		return invalidValue
+	}
+	if err := j.judge(info, !validFill(fill), n < 0, false, lda < max(1, n)); err != nil {
 		return err
 	}
 	return j.potrf(matAt(a, lda, e), fill, n, info)
@@ -107,7 +109,7 @@ func (t *Thread) PotrfBatched(h Handle, fill Fill, n int64, list hostmem.Ptr, ld
 	if err != nil {
 		return err
 	}
-	if batch < 0 {
+	if batch < 1 || !validFill(fill) || n < 0 || lda < max(1, n) || info == hostmem.Nil {
 		return invalidValue
 	}
 	a := matAt(list, lda, e)
@@ -121,34 +123,33 @@ func (t *Thread) Potrs(h Handle, fill Fill, n, count int64, a hostmem.Ptr, lda i
 	if err != nil {
 		return err
 	}
-	return j.potrsCall(matAt(a, lda, e), matAt(b, ldb, e), fill, n, count, info)
-}
-
-func (j *job) potrsCall(a, b mat, fill Fill, n, count int64, info hostmem.Ptr) error {
-	if !validFill(fill) || count < 0 || info == hostmem.Nil || b.LD < max(1, n) {
-		return invalidValue
-	}
-	if err := sized(n, n, a.LD); err != nil {
+	if err := j.judge(info, !validFill(fill), n < 0, count < 0, false, lda < max(1, n), false, ldb < max(1, n)); err != nil {
 		return err
 	}
-	if err := j.potrs(a, b, fill, n, count); err != nil {
+	if err := j.potrs(matAt(a, lda, e), matAt(b, ldb, e), fill, n, count); err != nil {
 		return err
 	}
 	return j.tell(info, 0, 1)
 }
 
-// PotrsBatched is Potrs for lists of matrices. There is one info, as the vendor's library has.
+// PotrsBatched is Potrs for lists of matrices. As in the vendor's library there is one info, in which the position of an argument is
+// not negative, and one right-hand side a matrix.
 func (t *Thread) PotrsBatched(h Handle, fill Fill, n, count int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, info hostmem.Ptr, batch int64, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
 		return err
 	}
-	if batch < 0 {
-		return invalidValue
+	for i, bad := range []bool{!validFill(fill), n < 0, count != 1 && batch > 0, false, lda < max(1, n), false, ldb < max(1, n), false, batch < 1} {
+		if bad {
+			return errors.Join(invalidValue, j.tell(info, int32(i+1), 1))
+		}
 	}
 	x, y := matAt(a, lda, e), matAt(b, ldb, e)
 	x.List, x.batch, y.List, y.batch = true, batch, true, batch
-	return j.potrsCall(x, y, fill, n, count, info)
+	if err := j.potrs(x, y, fill, n, count); err != nil {
+		return err
+	}
+	return j.tell(info, 0, 1)
 }
 
 // PotriBufferSize: the inverse is made beside the factor.
@@ -156,8 +157,11 @@ func (t *Thread) PotriBufferSize(h Handle, fill Fill, n int64, a hostmem.Ptr, ld
 	if _, err := t.PotrfBufferSize(h, fill, n, a, lda, e); err != nil {
 		return 0, err
 	}
-	return count(n * n)
+	return asked(n, n, area)
 }
+
+// area is for functions that make something beside the matrix.
+func area(m, n int64) int64 { return m * n }
 
 // Potri is the inverse, from what Potrf made: a triangle of it in the place of the factor.
 func (t *Thread) Potri(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, work hostmem.Ptr, lwork int64, info hostmem.Ptr, e Elem) error {
@@ -165,10 +169,10 @@ func (t *Thread) Potri(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, w
 	if err != nil {
 		return err
 	}
-	if !validFill(fill) || info == hostmem.Nil {
+	if info == hostmem.Nil {
 		return invalidValue
 	}
-	if err := sized(n, n, lda); err != nil {
+	if err := j.judge(info, !validFill(fill), n < 0, false, lda < max(1, n)); err != nil {
 		return err
 	}
 	if err := enough(work, lwork, n*n); err != nil {
@@ -246,10 +250,7 @@ func (t *Thread) Lauum(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, w
 	if err != nil {
 		return err
 	}
-	if !validFill(fill) || info == hostmem.Nil {
-		return invalidValue
-	}
-	if err := sized(n, n, lda); err != nil {
+	if err := j.judge(info, !validFill(fill), n < 0, false, lda < max(1, n)); err != nil {
 		return err
 	}
 	if err := enough(work, lwork, n*n); err != nil {

@@ -29,12 +29,14 @@ type eigen struct {
 // eigenSize are the elements that one matrix needs.
 func eigenSize(n int64) int64 { return 6 * n }
 
-func (p *eigen) check(mode Mode) error {
-	if !validMode(mode) || !validFill(p.fill) || p.a.batch < 0 || p.info == hostmem.Nil {
-		return invalidValue
+// check judges what all have; the 64-bit interface and others have more arguments before these.
+func (p *eigen) check(j *job, mode Mode, before int) error {
+	bad := append(make([]bool, before), !validMode(mode), !validFill(p.fill), p.n < 0, false, p.a.LD < max(1, p.n))
+	if err := j.judge(p.info, bad...); err != nil {
+		return err
 	}
 	p.vectors = mode == solver.CUSOLVER_EIG_MODE_VECTOR
-	if err := sized(p.n, p.n, p.a.LD); err != nil {
+	if err := fits(p.n, p.a.batch); err != nil {
 		return err
 	}
 	return enough(p.work, p.lwork, eigenSize(p.n)*p.a.batch)
@@ -42,8 +44,14 @@ func (p *eigen) check(mode Mode) error {
 
 // syev launches it: a warp for each matrix.
 func (j *job) syev(p *eigen) error {
-	if p.n == 0 || p.a.batch == 0 {
+	if p.a.batch <= 0 {
+		return nil
+	}
+	if p.n == 0 {
 		return j.tell(p.info, 0, p.a.batch)
+	}
+	if p.info == hostmem.Nil {
+		return invalidValue
 	}
 	var q shim.Params
 	p.a.Put(&q)
@@ -55,10 +63,7 @@ func (t *Thread) syevSize(h Handle, mode Mode, fill Fill, n, lda, batch int64) (
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if !validMode(mode) || !validFill(fill) || batch < 0 {
-		return 0, invalidValue
-	}
-	return eigenSize(n) * batch, sized(n, n, lda)
+	return eigenSize(max(n, 0)) * max(batch, 0), nil
 }
 
 // SyevdBufferSize is what Syevd needs.
@@ -80,7 +85,7 @@ func (t *Thread) syev(h Handle, mode Mode, p *eigen) error {
 	if err != nil {
 		return err
 	}
-	if err := p.check(mode); err != nil {
+	if err := p.check(j, mode, 0); err != nil {
 		return err
 	}
 	return j.syev(p)
@@ -191,13 +196,10 @@ func validKind(k solver.CusolverEigType_t) bool {
 
 // SygvdBufferSize is what Sygvd needs.
 func (t *Thread) SygvdBufferSize(h Handle, kind solver.CusolverEigType_t, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, w hostmem.Ptr, e Elem) (int32, error) {
-	if _, err := t.syevSize(h, mode, fill, n, lda, 1); err != nil {
+	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if !validKind(kind) || ldb < max(1, n) {
-		return 0, invalidValue
-	}
-	return count(generalSize(n))
+	return count(generalSize(max(n, 0)))
 }
 
 // Sygvd solves A x = w B x, A B x = w x or B A x = w x.
@@ -207,10 +209,16 @@ func (t *Thread) Sygvd(h Handle, kind solver.CusolverEigType_t, mode Mode, fill 
 		return err
 	}
 	p := &general{eigen{a: matAt(a, lda, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info}, matAt(b, ldb, e), kind}
-	if err := p.check(mode); err != nil {
+	if err := j.judge(info, !validKind(kind)); err != nil {
 		return err
 	}
-	if !validKind(kind) || ldb < max(1, n) {
+	if err := p.check(j, mode, 1); err != nil {
+		return err
+	}
+	if err := j.judge(info, false, false, false, false, false, false, false, ldb < max(1, n)); err != nil {
+		return err
+	}
+	if info == hostmem.Nil {
 		return invalidValue
 	}
 	if err := enough(work, lwork, generalSize(n)); err != nil {

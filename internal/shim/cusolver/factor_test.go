@@ -256,11 +256,7 @@ func TestQR(t *testing.T) {
 // multiplyQ checks ormqr: Q' A is R, Q on the left undoes Q', and from the right both undo each other.
 func (r *rig) multiplyQ(pa, taus hostmem.Ptr, m, k, ld int, a, upper full) {
 	r.t.Helper()
-	back := Op(blas.CUBLAS_OP_C)
-	if r.e == F32 || r.e == F64 {
-		back = blas.CUBLAS_OP_T
-	}
-	n := a.n
+	back, n := r.turned(), a.n
 	size, err := r.th.OrmqrBufferSize(r.h, blas.CUBLAS_SIDE_LEFT, back, int64(m), int64(n), int64(k), pa, int64(ld), taus, 0, int64(m), r.e)
 	r.ok(err)
 	work, info, pc := r.memory(int(size)*r.e.Size()), r.infoAt(), r.put(a, m+2)
@@ -314,4 +310,3 @@ func TestLauum(t *testing.T) {
 		}
 	})
 }
-

@@ -128,7 +128,10 @@ func (t *Thread) DnGetStream(h solver.CusolverDnHandle_t) (rt.CudaStream_t, erro
 
 // DnSetDeterministicMode is kept and answered: every result is the same each time.
 func (t *Thread) DnSetDeterministicMode(h solver.CusolverDnHandle_t, m solver.CusolverDeterministicMode_t) error {
-	return set(h, deterministic, m, m == solver.CUSOLVER_DETERMINISTIC_RESULTS || m == solver.CUSOLVER_ALLOW_NON_DETERMINISTIC_RESULTS)
+	if m != solver.CUSOLVER_DETERMINISTIC_RESULTS && m != solver.CUSOLVER_ALLOW_NON_DETERMINISTIC_RESULTS && denses.Get(handle.Value(h)) != nil {
+		return internalError // as an H200's library does
+	}
+	return set(h, deterministic, m, true)
 }
 
 // DnGetDeterministicMode is the mode set last.
@@ -138,8 +141,7 @@ func (t *Thread) DnGetDeterministicMode(h solver.CusolverDnHandle_t) (solver.Cus
 
 // DnSetMathMode is kept and answered; nothing is emulated.
 func (t *Thread) DnSetMathMode(h solver.CusolverDnHandle_t, m solver.CusolverMathMode_t) error {
-	all := solver.CusolverMathMode_t(solver.CUSOLVER_FP32_FP64_EMULATED_MATH)
-	return set(h, mathMode, m, m == solver.CUSOLVER_DEFAULT_MATH || m != 0 && m&^all == 0)
+	return set(h, mathMode, m, m == solver.CUSOLVER_DEFAULT_MATH || m == solver.CUSOLVER_FP32_EMULATED_BF16X9_MATH || m == solver.CUSOLVER_FP64_EMULATED_FIXEDPOINT_MATH)
 }
 
 // DnGetMathMode is the mode set last.

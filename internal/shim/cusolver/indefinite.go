@@ -29,7 +29,7 @@ func (j *job) sytrf(p *indefinite, info hostmem.Ptr) error {
 	if info == hostmem.Nil {
 		return invalidValue
 	}
-	if err := p.check(); err != nil {
+	if err := j.judge(info, !validFill(p.fill), p.n < 0, false, p.a.LD < max(1, p.n)); err != nil {
 		return err
 	}
 	if p.n == 0 {
@@ -54,10 +54,7 @@ func (j *job) sytrs(p *indefinite, b mat, count int64) error {
 
 // SytrfBufferSize is what Sytrf needs.
 func (t *Thread) SytrfBufferSize(h Handle, n int64, a hostmem.Ptr, lda int64, e Elem) (int32, error) {
-	if err := t.live(h); err != nil {
-		return 0, err
-	}
-	return 1, sized(n, n, lda)
+	return 1, t.live(h)
 }
 
 // Sytrf factors a symmetric matrix, without exchanges if there is no place for pivots.
@@ -65,6 +62,11 @@ func (t *Thread) Sytrf(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, i
 	j, err := t.job(h)
 	if err != nil {
 		return err
+	}
+	if validFill(fill) && n >= 0 && lda >= max(1, n) {
+		if err := j.judge(info, false, false, false, false, false, false, lwork < 1); err != nil {
+			return err
+		}
 	}
 	return j.sytrf(&indefinite{matAt(a, lda, e), n, fill, pivots{at: uint64(ipiv)}}, info)
 }

@@ -136,7 +136,7 @@ func (j *job) copy(from, to mat, m, n int64, part uint32) error {
 
 // tell writes a number to n infos.
 func (j *job) tell(info hostmem.Ptr, v int32, n int64) error {
-	if n == 0 {
+	if n == 0 || info == hostmem.Nil {
 		return nil
 	}
 	var q shim.Params
@@ -199,6 +199,35 @@ func typedReal(w rt.CudaDataType, e Elem) error {
 		return invalidValue
 	}
 	return nil
+}
+
+// judge writes the position of the first argument that makes no sense, negative, to info, in the stream's order; bad are those that do
+// not, the first behind the handle first.
+func (j *job) judge(info hostmem.Ptr, bad ...bool) error {
+	for i, b := range bad {
+		if b {
+			if err := j.tell(info, int32(-1-i), 1); err != nil {
+				return err
+			}
+			return invalidValue
+		}
+	}
+	return nil
+}
+
+// fits: sizes travel as 32-bit numbers.
+func fits(sizes ...int64) error {
+	for _, n := range sizes {
+		if n >= maxSide {
+			return notSupported
+		}
+	}
+	return nil
+}
+
+// asked is a size of workspace of what may be negative: the vendor's library says a size for any arguments.
+func asked(m, n int64, f func(m, n int64) int64) (int32, error) {
+	return count(f(max(m, 0), max(n, 0)))
 }
 
 // count is a size of workspace as the 32-bit interface says it, in elements.

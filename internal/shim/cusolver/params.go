@@ -78,9 +78,6 @@ func (t *Thread) DnXsyevjSetTolerance(h solver.SyevjInfo_t, v float64) error {
 
 // DnXsyevjSetMaxSweeps is kept.
 func (t *Thread) DnXsyevjSetMaxSweeps(h solver.SyevjInfo_t, n int32) error {
-	if n < 1 {
-		return invalidValue
-	}
 	return tell(syevjs, uint64(h), func(p *jacobi) { p.sweeps = n })
 }
 
@@ -115,9 +112,6 @@ func (t *Thread) DnXgesvdjSetTolerance(h solver.GesvdjInfo_t, v float64) error {
 
 // DnXgesvdjSetMaxSweeps is kept.
 func (t *Thread) DnXgesvdjSetMaxSweeps(h solver.GesvdjInfo_t, n int32) error {
-	if n < 1 {
-		return invalidValue
-	}
 	return tell(gesvdjs, uint64(h), func(p *jacobi) { p.sweeps = n })
 }
 
@@ -201,6 +195,9 @@ func (t *Thread) DnIRSParamsDestroy(h solver.CusolverDnIRSParams_t) error {
 	return nil
 }
 
+// mostInner iterations are the most that can be asked for.
+const mostInner = 5000
+
 // refine changes parameters, unless what is to be kept is not valid.
 func refine(h solver.CusolverDnIRSParams_t, bad bool, answer Status, f func(p *irsParams)) error {
 	p := irsOptions.Get(handle.Value(h))
@@ -218,32 +215,27 @@ func refine(h solver.CusolverDnIRSParams_t, bad bool, answer Status, f func(p *i
 
 // DnIRSParamsSetRefinementSolver is kept.
 func (t *Thread) DnIRSParamsSetRefinementSolver(h solver.CusolverDnIRSParams_t, v solver.CusolverIRSRefinement_t) error {
-	bad := v < solver.CUSOLVER_IRS_REFINE_NOT_SET || v > solver.CUSOLVER_IRS_REFINE_GMRES_NOPCOND
-	return refine(h, bad, badRefinement, func(p *irsParams) { p.refinement = v })
-}
-
-func known(v solver.CusolverPrecType_t) bool {
-	return v >= solver.CUSOLVER_R_8I && v <= solver.CUSOLVER_R_AP || v >= solver.CUSOLVER_C_8I && v <= solver.CUSOLVER_C_AP
+	return refine(h, false, 0, func(p *irsParams) { p.refinement = v })
 }
 
 // DnIRSParamsSetSolverMainPrecision says the type of A, B and X.
 func (t *Thread) DnIRSParamsSetSolverMainPrecision(h solver.CusolverDnIRSParams_t, v solver.CusolverPrecType_t) error {
-	return refine(h, !known(v), badPrecision, func(p *irsParams) { p.main = v })
+	return refine(h, false, 0, func(p *irsParams) { p.main = v })
 }
 
 // DnIRSParamsSetSolverLowestPrecision is kept.
 func (t *Thread) DnIRSParamsSetSolverLowestPrecision(h solver.CusolverDnIRSParams_t, v solver.CusolverPrecType_t) error {
-	return refine(h, !known(v), badPrecision, func(p *irsParams) { p.low = v })
+	return refine(h, false, 0, func(p *irsParams) { p.low = v })
 }
 
 // DnIRSParamsSetSolverPrecisions is both.
 func (t *Thread) DnIRSParamsSetSolverPrecisions(h solver.CusolverDnIRSParams_t, v, low solver.CusolverPrecType_t) error {
-	return refine(h, !known(v) || !known(low), badPrecision, func(p *irsParams) { p.main, p.low = v, low })
+	return refine(h, false, 0, func(p *irsParams) { p.main, p.low = v, low })
 }
 
 // DnIRSParamsSetTol is kept.
 func (t *Thread) DnIRSParamsSetTol(h solver.CusolverDnIRSParams_t, v float64) error {
-	return refine(h, false, 0, func(p *irsParams) { p.tol = v })
+	return refine(h, v < 0, invalidValue, func(p *irsParams) { p.tol = v })
 }
 
 // DnIRSParamsSetTolInner is kept.
@@ -253,12 +245,12 @@ func (t *Thread) DnIRSParamsSetTolInner(h solver.CusolverDnIRSParams_t, v float6
 
 // DnIRSParamsSetMaxIters is kept.
 func (t *Thread) DnIRSParamsSetMaxIters(h solver.CusolverDnIRSParams_t, n int32) error {
-	return refine(h, n < 0, badIterations, func(p *irsParams) { p.most = n })
+	return refine(h, false, 0, func(p *irsParams) { p.most = n })
 }
 
 // DnIRSParamsSetMaxItersInner is kept.
 func (t *Thread) DnIRSParamsSetMaxItersInner(h solver.CusolverDnIRSParams_t, n int32) error {
-	return refine(h, n < 0, badIterations, func(p *irsParams) { p.less = n })
+	return refine(h, n < 0 || n > mostInner, badParams, func(p *irsParams) { p.less = n })
 }
 
 // DnIRSParamsGetMaxIters is the number set last.

@@ -151,10 +151,7 @@ func (t *Thread) GeqrfBufferSize(h Handle, m, n int64, a hostmem.Ptr, lda int64,
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if err := sized(m, n, lda); err != nil {
-		return 0, err
-	}
-	return count(blockSize(m, n))
+	return asked(m, n, blockSize)
 }
 
 // Geqrf factors A = Q R.
@@ -167,11 +164,11 @@ func (t *Thread) Geqrf(h Handle, m, n int64, a hostmem.Ptr, lda int64, taus, wor
 }
 
 func (j *job) geqrfCall(a mat, m, n int64, taus, work hostmem.Ptr, lwork int64, info hostmem.Ptr) error {
-	if err := sized(m, n, a.LD); err != nil {
+	if err := j.judge(info, m < 0, n < 0, false, a.LD < max(1, m)); err != nil {
 		return err
 	}
-	if info == hostmem.Nil {
-		return invalidValue
+	if err := fits(m, n); err != nil {
+		return err
 	}
 	if m > 0 && n > 0 {
 		if err := enough(work, lwork, blockSize(m, n)); err != nil {
@@ -184,23 +181,12 @@ func (j *job) geqrfCall(a mat, m, n int64, taus, work hostmem.Ptr, lwork int64, 
 	return j.tell(info, 0, 1)
 }
 
-// columnsOfQ checks the sizes of Orgqr.
-func columnsOfQ(m, n, k, lda int64) error {
-	if n > m || k > n || k < 0 {
-		return invalidValue
-	}
-	return sized(m, n, lda)
-}
-
 // OrgqrBufferSize is what Orgqr needs.
 func (t *Thread) OrgqrBufferSize(h Handle, m, n, k int64, a hostmem.Ptr, lda int64, taus hostmem.Ptr, e Elem) (int32, error) {
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if err := columnsOfQ(m, n, k, lda); err != nil {
-		return 0, err
-	}
-	return count(blockSize(m, n))
+	return asked(m, n, blockSize)
 }
 
 // Orgqr makes columns of Q of what Geqrf left.
@@ -209,10 +195,10 @@ func (t *Thread) Orgqr(h Handle, m, n, k int64, a hostmem.Ptr, lda int64, taus, 
 	if err != nil {
 		return err
 	}
-	if info == hostmem.Nil {
-		return invalidValue
+	if err := j.judge(info, m < 0, n < 0 || n > m, k < 0 || k > n, false, lda < max(1, m)); err != nil {
+		return err
 	}
-	if err := columnsOfQ(m, n, k, lda); err != nil {
+	if err := fits(m, n); err != nil {
 		return err
 	}
 	if n > 0 {
@@ -226,17 +212,14 @@ func (t *Thread) Orgqr(h Handle, m, n, k int64, a hostmem.Ptr, lda int64, taus, 
 	return j.tell(info, 0, 1)
 }
 
-// sides checks what Ormqr is given.
-func sides(side Side, op Op, m, n, k, lda, ldc int64) error {
-	rows := m
-	if side == blas.CUBLAS_SIDE_RIGHT {
-		rows = n
+func validSide(s Side) bool { return s == blas.CUBLAS_SIDE_LEFT || s == blas.CUBLAS_SIDE_RIGHT }
+
+// plainOrTurned: Q' is the transpose of a real matrix, and the conjugate transpose of a complex one.
+func plainOrTurned(op Op, e Elem) bool {
+	if e == C32 || e == C64 {
+		return op == blas.CUBLAS_OP_N || op == blas.CUBLAS_OP_C
 	}
-	if side != blas.CUBLAS_SIDE_LEFT && side != blas.CUBLAS_SIDE_RIGHT || op < blas.CUBLAS_OP_N || op > blas.CUBLAS_OP_C ||
-		k < 0 || k > rows || lda < max(1, rows) {
-		return invalidValue
-	}
-	return sized(m, n, ldc)
+	return op == blas.CUBLAS_OP_N || op == blas.CUBLAS_OP_T
 }
 
 // OrmqrBufferSize is what Ormqr needs.
@@ -244,10 +227,7 @@ func (t *Thread) OrmqrBufferSize(h Handle, side Side, op Op, m, n, k int64, a ho
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if err := sides(side, op, m, n, k, lda, ldc); err != nil {
-		return 0, err
-	}
-	return count(blockSize(m, n))
+	return asked(m, n, blockSize)
 }
 
 // Ormqr multiplies C with Q of what Geqrf left.
@@ -256,10 +236,14 @@ func (t *Thread) Ormqr(h Handle, side Side, op Op, m, n, k int64, a hostmem.Ptr,
 	if err != nil {
 		return err
 	}
-	if info == hostmem.Nil {
-		return invalidValue
+	rows := m
+	if side == blas.CUBLAS_SIDE_RIGHT {
+		rows = n
 	}
-	if err := sides(side, op, m, n, k, lda, ldc); err != nil {
+	if err := j.judge(info, !validSide(side), !plainOrTurned(op, e), m < 0, n < 0, k < 0 || k > rows, false, lda < max(1, rows), false, false, ldc < max(1, m)); err != nil {
+		return err
+	}
+	if err := fits(m, n); err != nil {
 		return err
 	}
 	if m > 0 && n > 0 && k > 0 {

@@ -1,6 +1,8 @@
 package cusolver
 
 import (
+	"errors"
+
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
@@ -29,10 +31,10 @@ func (j *job) turnedCopy(from, to mat, n int64, fill Fill, whole bool, out bool)
 
 // SytrdBufferSize is what Sytrd needs.
 func (t *Thread) SytrdBufferSize(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, d, e, tau hostmem.Ptr, el Elem) (int32, error) {
-	if _, err := t.PotrfBufferSize(h, fill, n, a, lda, el); err != nil {
+	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	return count(sytrdSize(n))
+	return count(sytrdSize(max(n, 0)))
 }
 
 // Sytrd makes a matrix tridiagonal; the reflections stay in its triangle.
@@ -41,10 +43,7 @@ func (t *Thread) Sytrd(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, d
 	if err != nil {
 		return err
 	}
-	if !validFill(fill) || info == hostmem.Nil {
-		return invalidValue
-	}
-	if err := sized(n, n, lda); err != nil {
+	if err := j.judge(info, !validFill(fill), n < 0, false, lda < max(1, n)); err != nil {
 		return err
 	}
 	if err := enough(work, lwork, sytrdSize(n)); err != nil {
@@ -97,10 +96,7 @@ func (t *Thread) Orgtr(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, t
 	if err != nil {
 		return err
 	}
-	if !validFill(fill) || info == hostmem.Nil {
-		return invalidValue
-	}
-	if err := sized(n, n, lda); err != nil {
+	if err := j.judge(info, !validFill(fill), n < 0, false, lda < max(1, n)); err != nil {
 		return err
 	}
 	if err := enough(work, lwork, n*n); err != nil {
@@ -132,13 +128,7 @@ func (t *Thread) OrmtrBufferSize(h Handle, side Side, fill Fill, op Op, m, n int
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if !validFill(fill) {
-		return 0, invalidValue
-	}
-	if err := sides(side, op, m, n, 0, lda, ldc); err != nil {
-		return 0, err
-	}
-	return count(ormtrSize(side, m, n))
+	return count(ormtrSize(side, max(m, 0), max(n, 0)))
 }
 
 // Ormtr multiplies C with the Q of Sytrd.
@@ -147,22 +137,22 @@ func (t *Thread) Ormtr(h Handle, side Side, fill Fill, op Op, m, n int64, a host
 	if err != nil {
 		return err
 	}
-	if info == hostmem.Nil {
-		return invalidValue
-	}
-	if err := enough(work, lwork, int64(need)); err != nil {
-		return err
-	}
 	j, err := t.job(h)
 	if err != nil {
 		return err
 	}
-	if m == 0 || n == 0 {
-		return j.tell(info, 0, 1)
-	}
 	rows := m
 	if side == blas.CUBLAS_SIDE_RIGHT {
 		rows = n
+	}
+	if err := j.judge(info, !validSide(side), !validFill(fill), !plainOrTurned(op, e), m < 0, n < 0, false, lda < max(1, rows), false, false, ldc < max(1, m)); err != nil {
+		return err
+	}
+	if err := enough(work, lwork, int64(need)); err != nil {
+		return err
+	}
+	if m == 0 || n == 0 {
+		return j.tell(info, 0, 1)
 	}
 	at := func(k int64) hostmem.Ptr { return hostmem.Ptr(int64(work) + k*int64(e.Size())) }
 	made, whole, product, to := matAt(work, rows, e), matAt(at(rows*rows), rows, e), matAt(at(2*rows*rows), m, e), matAt(c, ldc, e)
@@ -193,10 +183,7 @@ func (t *Thread) GebrdBufferSize(h Handle, m, n int64, e Elem) (int32, error) {
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if n < 0 || m < n {
-		return 0, invalidValue
-	}
-	return count(m + n)
+	return count(max(m, 0) + max(n, 0))
 }
 
 // Gebrd makes a matrix bidiagonal; it has at least as many rows as columns, as in the vendor's library.
@@ -205,17 +192,17 @@ func (t *Thread) Gebrd(h Handle, m, n int64, a hostmem.Ptr, lda int64, d, e, tau
 	if err != nil {
 		return err
 	}
-	if err := sized(m, n, lda); err != nil {
-		return err
-	}
-	if info == hostmem.Nil {
-		return invalidValue
-	}
-	if err := enough(work, lwork, int64(need)); err != nil {
-		return err
-	}
 	j, err := t.job(h)
 	if err != nil {
+		return err
+	}
+	if 0 <= m && m < n {
+		return errors.Join(notSupported, j.tell(info, 0, 1))
+	}
+	if err := j.judge(info, m < 0, n < 0, false, lda < max(1, m)); err != nil {
+		return err
+	}
+	if err := enough(work, lwork, int64(need)); err != nil {
 		return err
 	}
 	if n > 0 {

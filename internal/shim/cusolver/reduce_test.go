@@ -35,9 +35,9 @@ func TestSytrd(t *testing.T) {
 				}
 				c := r.random(n, 5)
 				pc := r.put(c, n)
-				size, err = r.th.OrmtrBufferSize(r.h, blas.CUBLAS_SIDE_LEFT, fill, blas.CUBLAS_OP_C, int64(n), 5, pa, int64(ld), tau, pc, int64(n), r.e)
+				size, err = r.th.OrmtrBufferSize(r.h, blas.CUBLAS_SIDE_LEFT, fill, r.turned(), int64(n), 5, pa, int64(ld), tau, pc, int64(n), r.e)
 				r.ok(err)
-				r.ok(r.th.Ormtr(r.h, blas.CUBLAS_SIDE_LEFT, fill, blas.CUBLAS_OP_C, int64(n), 5, pa, int64(ld), tau, pc, int64(n), r.memory(int(size)*r.e.Size()), int64(size), info, r.e))
+				r.ok(r.th.Ormtr(r.h, blas.CUBLAS_SIDE_LEFT, fill, r.turned(), int64(n), 5, pa, int64(ld), tau, pc, int64(n), r.memory(int(size)*r.e.Size()), int64(size), info, r.e))
 				row := r.put(c.adjoint(), 6)
 				r.ok(r.th.Ormtr(r.h, blas.CUBLAS_SIDE_RIGHT, fill, blas.CUBLAS_OP_N, 5, int64(n), pa, int64(ld), tau, row, 6, r.memory(int(size)*r.e.Size()), int64(size), info, r.e))
 				size, err = r.th.OrgtrBufferSize(r.h, fill, int64(n), pa, int64(ld), tau, r.e)
@@ -51,6 +51,14 @@ func TestSytrd(t *testing.T) {
 			}
 		}
 	})
+}
+
+// turned is how Q' is asked for.
+func (r *rig) turned() Op {
+	if r.e == F32 || r.e == F64 {
+		return blas.CUBLAS_OP_T
+	}
+	return blas.CUBLAS_OP_C
 }
 
 // TestGebrd: Q B P' is A.

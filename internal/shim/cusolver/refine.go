@@ -1,6 +1,8 @@
 package cusolver
 
 import (
+	"errors"
+
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim/cublas"
@@ -29,7 +31,10 @@ func (s *system) check(need int64) error {
 	if err := sized(s.m, s.n, s.a.LD); err != nil {
 		return err
 	}
-	return enough(s.work, int64(s.lwork), need)
+	if enough(s.work, int64(s.lwork), need) != nil {
+		return badWorkspace
+	}
+	return nil
 }
 
 func gesvBytes(n int64, e Elem) int64 { return n * n * int64(e.Size()) }
@@ -63,6 +68,9 @@ func (j *job) gesv(s *system) error {
 // gels is by QR of a copy.
 func (j *job) gels(s *system) error {
 	e := s.a.e
+	if 0 <= s.m && s.m < s.n {
+		return errors.Join(badParams, j.tell(s.info, -2, 1))
+	}
 	if err := s.check(gelsBytes(s.m, s.n, s.count, e)); err != nil {
 		return err
 	}
@@ -150,10 +158,10 @@ func mainType(h solver.CusolverDnIRSParams_t) (Elem, error) {
 	defer p.mu.Unlock()
 	e, ok := mains[p.main]
 	if !ok {
-		return 0, badPrecision
+		return 0, badParams
 	}
 	if p.refinement == solver.CUSOLVER_IRS_REFINE_NOT_SET {
-		return 0, badRefinement
+		return 0, badParams
 	}
 	return e, nil
 }

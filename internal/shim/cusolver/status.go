@@ -28,17 +28,15 @@ const (
 	notSupported    = Status(solver.CUSOLVER_STATUS_NOT_SUPPORTED)
 	noParams        = Status(solver.CUSOLVER_STATUS_IRS_PARAMS_NOT_INITIALIZED)
 	badParams       = Status(solver.CUSOLVER_STATUS_IRS_PARAMS_INVALID)
-	badPrecision    = Status(solver.CUSOLVER_STATUS_IRS_PARAMS_INVALID_PREC)
-	badRefinement   = Status(solver.CUSOLVER_STATUS_IRS_PARAMS_INVALID_REFINE)
-	badIterations   = Status(solver.CUSOLVER_STATUS_IRS_PARAMS_INVALID_MAXITER)
+	badWorkspace    = Status(solver.CUSOLVER_STATUS_INVALID_WORKSPACE)
 	noInfos         = Status(solver.CUSOLVER_STATUS_IRS_INFOS_NOT_INITIALIZED)
 )
 
 var names = map[Status]string{
 	notInitialized: "cuSOLVER is not initialized", allocFailed: "cuSOLVER could not allocate", invalidValue: "invalid value",
 	executionFailed: "execution failed", internalError: "internal error", notSupported: "not supported",
-	noParams: "no such parameters", badParams: "invalid parameters", badPrecision: "invalid precision",
-	badRefinement: "invalid refinement", badIterations: "invalid number of iterations", noInfos: "no such infos",
+	noParams: "no such parameters", badParams: "invalid parameters", badWorkspace: "invalid workspace",
+	noInfos: "no such infos",
 }
 
 // folded are cuBLAS's codes as cuSOLVER's.

@@ -1,6 +1,8 @@
 package cusolver
 
 import (
+	"errors"
+
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
@@ -56,8 +58,14 @@ func singularBytes(m, n int64, full bool, e Elem) int64 {
 
 // svd launches it: a warp for each matrix.
 func (j *job) svd(p *singular) error {
-	if p.m == 0 || p.n == 0 || p.a.batch == 0 {
+	if p.a.batch <= 0 {
+		return nil
+	}
+	if p.m == 0 || p.n == 0 {
 		return j.tell(p.info, 0, p.a.batch)
+	}
+	if p.info == hostmem.Nil {
+		return invalidValue
 	}
 	wide := p.wide()
 	var q shim.Params
@@ -81,7 +89,7 @@ func (t *Thread) GesvdBufferSize(h Handle, m, n int64, e Elem) (int32, error) {
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if n < 0 || m < n {
+	if n < 0 || m < 0 {
 		return 0, invalidValue
 	}
 	return elements(singularBytes(m, n, true, e), e)
@@ -102,16 +110,16 @@ func jobColumns(letter int8, all, some int64) (columns int64, ok bool) {
 
 // gesvdCall is LAPACK's: m >= n, as in the vendor's library, and V' instead of V.
 func (j *job) gesvdCall(a mat, jobu, jobvt int8, m, n int64, s hostmem.Ptr, u, vt cublas.View, work hostmem.Ptr, lbytes int64, info hostmem.Ptr) error {
-	if m < n || info == hostmem.Nil {
-		return invalidValue
-	}
-	if err := sized(m, n, a.LD); err != nil {
+	if err := fits(m, n); err != nil {
 		return err
+	}
+	if 0 <= m && m < n {
+		return errors.Join(invalidValue, j.tell(info, 0, 1))
 	}
 	left, ok := jobColumns(jobu, m, n)
 	right, ok2 := jobColumns(jobvt, n, n)
-	if !ok || !ok2 || jobu == 'O' && jobvt == 'O' {
-		return invalidValue
+	if err := j.judge(info, !ok, !ok2 || jobu == 'O' && jobvt == 'O', m < 0, n < 0, false, a.LD < max(1, m)); err != nil {
+		return err
 	}
 	p := &singular{a: a, m: m, n: n, s: s, values: n, sweeps: maxSweeps, work: work, info: info,
 		left: vectorsOf{u, left, false}, right: vectorsOf{vt, right, true}}
@@ -121,8 +129,9 @@ func (j *job) gesvdCall(a mat, jobu, jobvt int8, m, n int64, s hostmem.Ptr, u, v
 	if jobvt == 'O' {
 		p.right.to = a.View
 	}
-	if left > 0 && p.left.to.LD < max(1, m) || right > 0 && p.right.to.LD < max(1, n) {
-		return invalidValue
+	lowLeft, lowRight := left > 0 && p.left.to.LD < max(1, m), right > 0 && p.right.to.LD < max(1, n)
+	if err := j.judge(info, false, false, false, false, false, false, false, false, lowLeft, false, lowRight); err != nil {
+		return err
 	}
 	if err := enough(work, lbytes, singularBytes(m, n, left > n, a.e)); err != nil {
 		return err
@@ -141,7 +150,7 @@ func (t *Thread) Gesvd(h Handle, jobu, jobvt int8, m, n int64, a hostmem.Ptr, ld
 
 // gesvdjCall is of any shape, with V and not V'.
 func (j *job) gesvdjCall(a mat, mode Mode, econ bool, m, n int64, s hostmem.Ptr, u, v cublas.View, work hostmem.Ptr, lbytes int64, info hostmem.Ptr, sweeps int32) error {
-	if !validMode(mode) || a.batch < 0 || info == hostmem.Nil {
+	if !validMode(mode) {
 		return invalidValue
 	}
 	if err := sized(m, n, a.LD); err != nil {
@@ -168,13 +177,7 @@ func (t *Thread) gesvdjSize(h Handle, mode Mode, econ bool, m, n, lda, batch int
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	if !validMode(mode) || batch < 0 {
-		return 0, invalidValue
-	}
-	if err := sized(m, n, lda); err != nil {
-		return 0, err
-	}
-	return batch * singularBytes(m, n, mode == solver.CUSOLVER_EIG_MODE_VECTOR && !econ, e), nil
+	return max(batch, 0) * singularBytes(max(m, 0), max(n, 0), mode == solver.CUSOLVER_EIG_MODE_VECTOR && !econ, e), nil
 }
 
 // GesvdjBufferSize is what Gesvdj needs.

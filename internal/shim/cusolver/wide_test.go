@@ -143,7 +143,7 @@ func TestRefined(t *testing.T) {
 		w, err := r.th.DnIRSInfosCreate()
 		r.ok(err)
 		p, told := solver.CusolverDnIRSParams_t(v), solver.CusolverDnIRSInfos_t(w)
-		if _, err := r.th.DnIRSXgelsBufferSize(r.h, p, m, n, 2); err != badPrecision {
+		if _, err := r.th.DnIRSXgelsBufferSize(r.h, p, m, n, 2); err != badParams {
 			r.t.Error(err)
 		}
 		main := map[Elem]solver.CusolverPrecType_t{F32: solver.CUSOLVER_R_32F, F64: solver.CUSOLVER_R_64F, C32: solver.CUSOLVER_C_32F, C64: solver.CUSOLVER_C_64F}[r.e]
