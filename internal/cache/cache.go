@@ -69,6 +69,7 @@ const (
 	headerSize = sumOffset + 32
 	suffix     = ".kzc"
 	tempPrefix = "tmp-"
+	lockName   = "lock" // held by who evicts; has the size of all entries as it was then
 
 	maxEntry   = 1 << 30
 	freshness  = time.Hour // an entry's time is brought up to date only when it is older: a read stays a read

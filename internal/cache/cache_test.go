@@ -366,3 +366,39 @@ func TestWritableByOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestRecount has another process list the directory only if the last listing is old or found it nearly full.
+func TestRecount(t *testing.T) {
+	c := fresh(t, Config{Size: 100_000})
+	put := func(c *Cache, i, size int) {
+		t.Helper()
+		if err := c.Put(key(i), make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(c, 0, 10_000)
+	if err := c.write(key(1), seal(key(1), make([]byte, 95_000))); err != nil { // what another process wrote since
+		t.Fatal(err)
+	}
+	lately := Open(Config{Dir: c.Dir(), Size: 100_000})
+	put(lately, 2, 10_000)
+	if s := lately.Stat(); s.Evicted != 0 {
+		t.Errorf("listed again: %+v", s)
+	}
+	old := time.Now().Add(-2 * recount)
+	if err := os.Chtimes(filepath.Join(c.Dir(), lockName), old, old); err != nil {
+		t.Fatal(err)
+	}
+	later := Open(Config{Dir: c.Dir(), Size: 100_000})
+	put(later, 3, 1000)
+	if s := later.Stat(); s.Evicted == 0 || s.Bytes > 100_000 {
+		t.Errorf("not listed after %v: %+v", 2*recount, s)
+	}
+	put(later, 4, 80_000)
+	later.evict() // records more than three quarters
+	full := Open(Config{Dir: c.Dir(), Size: 100_000})
+	put(full, 5, 30_000)
+	if s := full.Stat(); s.Bytes > 100_000 {
+		t.Errorf("not listed though nearly full: %+v", s)
+	}
+}
