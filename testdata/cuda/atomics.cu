@@ -66,7 +66,11 @@ static __device__ void alone(const Checks &check) {
   CASES(int);
   CASES(u32);
   CASES(u64);
-  CASES(unsigned short);
+  CAS(atomicCAS, unsigned short);
+#ifdef KUDZU_PRELUDE_H // NVIDIA's headers have no scopes for it
+  CAS(atomicCAS_block, unsigned short);
+  CAS(atomicCAS_system, unsigned short);
+#endif
   wide = make_float4(1, 2, 3, 4);
   float4 before = atomicAdd(&wide, make_float4(10, 20, 30, 40));
   EQ(before.x + before.y + before.z + before.w, 10.0f);

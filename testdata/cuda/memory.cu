@@ -80,8 +80,10 @@ TEST() {
   hints<int4>(check, n);
   hints<uint2>(check, n);
   hints<uint4>(check, n);
+#ifdef KUDZU_PRELUDE_H // NVIDIA's headers have no such functions on these
   hints<long2>(check, n);
   hints<ulong2>(check, n);
+#endif
   hints<longlong2>(check, n);
   hints<ulonglong2>(check, n);
   hints<float2>(check, n);
