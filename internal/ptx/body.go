@@ -193,8 +193,7 @@ func (p *parser) instruction(pred int32, not bool) {
 			p.failNear()
 		}
 		if !p.choose(sp, &in, base) {
-			p.arena = p.arena[:base]
-			p.failAt(start, "Arguments mismatch for instruction '%s'", mnemonic(sp))
+			p.badArgs(sp, start, base)
 		}
 	}
 	p.expect(';')
@@ -214,6 +213,9 @@ func (p *parser) unknown(sp *isa.Spelling, start int) {
 	first := mnemonic(sp)
 	if !isa.Known(first) {
 		p.failAt(start, "Not a name of any known instruction: '%s'", clip(first))
+	}
+	if strings.HasPrefix(sp.Text, warpgroupProduct+".") {
+		p.badProduct(sp, start)
 	}
 	if sp.Bad != "" {
 		at := start + strings.Index(sp.Text, sp.Bad)

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
@@ -93,6 +95,10 @@ func (c *checker) operand(in *ptx.Inst, i int, o *isa.Operand, a *ptx.Operand) b
 	t := in.Form.OperandType(i, in.Mods, c.m.AddressSize)
 	if o.Vec < 0 {
 		if n := in.Form.Fragment(i, in.Mods); n > 0 && (a.Kind != ptx.OpVec || len(a.Elems) != n) {
+			if warpgroupProduct(in) && a.Kind == ptx.OpVec {
+				c.errorf(in.Pos, "Argument vector size mismatch for instruction '%s'", in.ProductName())
+				return false
+			}
 			c.errorf(a.Pos, "Vector of size %d is expected for argument %d of instruction '%v'", n, i, in.Op())
 			return false
 		}
@@ -180,10 +186,19 @@ func (c *checker) constant(in *ptx.Inst, o *isa.Operand, a *ptx.Operand, t isa.T
 		return c.mismatch(in)
 	}
 	if o.Ranged && (int64(a.Imm) < o.Lo || int64(a.Imm) > o.Hi) {
+		if warpgroupProduct(in) {
+			at := slices.IndexFunc(in.Form.Operands(), func(x isa.Operand) bool { return x.Name == o.Name })
+			c.errorf(in.Pos, "Argument %d of instruction '%s': unexpected value '%d', expected to be %d or %d", at, in.ProductName(), int64(a.Imm), o.Lo, o.Hi)
+			return false
+		}
 		c.errorf(a.Pos, "Argument '%s' of instruction '%v' is out of range", o.Name, in.Op())
 		return false
 	}
 	return true
+}
+
+func warpgroupProduct(in *ptx.Inst) bool {
+	return in.Op() == isa.WgmmaMmaAsync || in.Op() == isa.WgmmaMmaAsyncSp
 }
 
 func (c *checker) special(in *ptx.Inst, a *ptx.Operand, t isa.Type) bool {
