@@ -2,6 +2,8 @@ package assemble
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"kudzu/internal/cubin"
@@ -19,6 +21,25 @@ func Link(parts []ptx.Part) (string, error) {
 		parts = append(parts[:len(parts):len(parts)], ptx.Part{Name: "device runtime", Text: g})
 	}
 	return ptx.Link(parts)
+}
+
+// Keep removes the kernels of a text that are not in names. Functions and variables stay: whether somebody uses them is known
+// when kernels are compiled.
+func Keep(text string, names []string) (string, error) {
+	x, err := ptx.IndexModule(text)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	at := 0
+	for _, k := range x.Kernels() {
+		if !slices.Contains(names, k.Name) {
+			b.WriteString(text[at:k.Start])
+			at = k.End
+		}
+	}
+	b.WriteString(text[at:])
+	return b.String(), nil
 }
 
 // Remark is one line of the assembler's statistics. More is a line that goes on from the one before.

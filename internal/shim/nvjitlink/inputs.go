@@ -79,7 +79,7 @@ func (l *link) add(kind jl.NvJitLinkInputType, b []byte, name string) error {
 	defer l.mu.Unlock()
 	k, ok := kinds[kind]
 	if !l.opts.known {
-		return internal
+		return l.refuse(internal, "ERROR 1: empty elfw when adding cubin%s", name)
 	}
 	if !ok {
 		return l.refuse(wrongType, "unsupported input type: %s", name)
@@ -121,6 +121,7 @@ func (l *link) assemble(text, name string) error {
 		return l.refuse(badPTX, "ERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (%s)", name)
 	}
 	l.report(f, time.Since(start))
+	l.lap("nvJitLink time until Add_Cubin")
 	l.parts = append(l.parts, ptx.Part{Name: cmp.Or(name, fmt.Sprintf("input %d", len(l.parts)+1)), Text: f.Text})
 	return nil
 }
@@ -157,6 +158,15 @@ func (l *link) report(f *cubin.File, took time.Duration) {
 	}
 }
 
+// lap writes how long it took since the last time to the log, in milliseconds, if that was asked for.
+func (l *link) lap(what string) {
+	if l.opts.timed {
+		now := time.Now()
+		fmt.Fprintf(&l.info, "%s: %.6f\n", what, now.Sub(l.since).Seconds()*1000)
+		l.since = now
+	}
+}
+
 // emptyModule is PTX without anything.
 const emptyModule = ".version 6.0\n.target sm_30\n.address_size 64\n"
 
@@ -172,16 +182,30 @@ func (t *Thread) Complete(h jl.NvJitLinkHandle) error {
 		return nil
 	}
 	if !l.opts.known {
-		return internal
+		return l.refuse(internal, "ERROR 1: empty elfw in nvJitLinkComplete")
 	}
 	if err := l.compile(); err != nil {
 		return err
 	}
-	text := emptyModule
+	l.lap("nvJitLink time until Complete")
+	if err := l.complete(); err != nil {
+		return err
+	}
+	l.lap("nvJitLinkComplete time to finish")
+	return nil
+}
+
+// complete makes one file of all parts.
+func (l *link) complete() error {
+	text, err := emptyModule, error(nil)
 	if len(l.parts) > 0 {
-		if text, err = assemble.Link(l.parts); err != nil {
-			return l.refuse(internal, "error   : %v\nERROR 1: complete", err)
-		}
+		text, err = assemble.Link(l.parts)
+	}
+	if err == nil && l.opts.pruned {
+		text, err = assemble.Keep(text, l.opts.used)
+	}
+	if err != nil {
+		return l.refuse(internal, "error   : %v\nERROR 1: complete", err)
 	}
 	f, err := assemble.Text(text, l.target(false))
 	var list ptx.ErrorList

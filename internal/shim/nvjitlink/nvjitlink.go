@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"kudzu/internal/compile"
 	"kudzu/internal/driver"
@@ -74,6 +75,7 @@ type link struct {
 	ptx   []byte          // where that was asked for, ended by a NUL
 	errs  strings.Builder // the logs
 	info  strings.Builder
+	since time.Time // for -time: the creation, or the last step
 }
 
 // handleKind is this package's number among the kinds of package handle.
@@ -110,7 +112,7 @@ func (t *Thread) Create(out hostmem.Ptr, n uint32, list hostmem.Ptr) error {
 		}
 		words = append(words, hostmem.String(p))
 	}
-	l := &link{}
+	l := &link{since: time.Now()}
 	err := l.read(words)
 	if err != nil {
 		l.opts.known = false // nothing can be linked

@@ -81,6 +81,9 @@ func TestOptions(t *testing.T) {
 		{"-arch=compute_80 -lto -ptx", 0, ""},
 		{"-arch=sm_80 -O3", 0, ""}, {"-arch=sm_80 -O2", 1, "unsupported value of -O: 2. Only 0 and 3 are supported.\n"},
 		{"-arch=sm_80 -maxrregcount=32 -ftz=3 -kernels-used=k -Xptxas=-v -g", 0, ""}, {"-arch sm_80", 1, "unrecognized option: -arch\n"},
+		{"-arch=sm_80 -kernels-used=", 1, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_OPTION: missing option value (-kernels-used=)\n"},
+		{"-arch=sm_80 -variables-used", 1, "unrecognized option: -variables-used\n"},
+		{"-arch=sm_80 -Xptxas=", 1, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_OPTION: missing option value (-Xptxas=)\n"},
 		{"--arch=sm_80", 1, "unrecognized option: --arch=sm_80\n"}, {"-arch=sm_90a -lineinfo -fma=0 -prec-div=1 -split-compile=4 -no-cache -time", 0, ""},
 	} {
 		h, at, err := c.create(th, r.line)
@@ -92,6 +95,61 @@ func TestOptions(t *testing.T) {
 		if err := th.Destroy(at); err != nil || *h != 0 {
 			t.Errorf("%s: destroy %v, %#x", r.line, err, *h)
 		}
+	}
+}
+
+// link is a complete link of PTX.
+func (c *cmem) link(t *testing.T, th *Thread, options string, texts ...string) uint64 {
+	t.Helper()
+	h, _, err := c.create(th, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		if err := th.AddData(jl.NvJitLinkHandle(*h), jl.NVJITLINK_INPUT_PTX, c.bytes([]byte(text)), uint64(len(text)), hostmem.Nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := th.Complete(jl.NvJitLinkHandle(*h)); err != nil {
+		t.Fatal(err)
+	}
+	return *h
+}
+
+// TestUsedKernels: which kernels stay, as in release 13.5; functions and variables do.
+func TestUsedKernels(t *testing.T) {
+	c, th := &cmem{}, &Thread{}
+	defer c.pin.Unpin()
+	const text = head + ".visible .global .u32 v;\n.visible .func f() { ret; }\n.visible .entry a() { ret; }\n.visible .entry b() { call f; ret; }\n"
+	for options, want := range map[string]string{
+		"": "a b", "-kernels-used=a": "a", "-kernels-used=a -kernels-used=b": "a b", "-kernels-used=a,b": "", "-kernels-used=c": "",
+		"-variables-used=v": "", "-variables-used=v -kernels-used=b": "b",
+	} {
+		h := c.link(t, th, "-arch=sm_80 "+options, text)
+		_, file := c.ask(h, th.GetLinkedCubinSize, th.GetLinkedCubin)
+		f, err := cubin.Decode([]byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, k := range f.Kernels {
+			names = append(names, k.Name)
+		}
+		if got := strings.Join(names, " "); got != want || len(f.Vars) != 1 || !strings.Contains(f.Text, ".func f") {
+			t.Errorf("%q: kernels %q, want %q, and %d variables", options, got, want, len(f.Vars))
+		}
+	}
+}
+
+// TestTimes: -time writes a line for every input and two for the link.
+func TestTimes(t *testing.T) {
+	c, th := &cmem{}, &Thread{}
+	defer c.pin.Unpin()
+	h := c.link(t, th, "-arch=sm_80 -time", good, defined)
+	_, log := c.ask(h, th.GetInfoLogSize, th.GetInfoLog)
+	want := regexp.MustCompile(`^(nvJitLink time until Add_Cubin: \d+\.\d{6}\n){2}nvJitLink time until Complete: \d+\.\d{6}\nnvJitLinkComplete time to finish: \d+\.\d{6}\n\x00$`)
+	if !want.MatchString(log) {
+		t.Errorf("log %q", log)
 	}
 }
 

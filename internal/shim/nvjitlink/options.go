@@ -21,14 +21,20 @@ type options struct {
 	assembler bool // -Xptxas=-v
 	object    bool // -r: functions may be missing
 	virtual   bool // compute_…
+	timed     bool
+	pruned    bool     // kernels that are not in used are removed
+	used      []string // kernels
 
 	code nvvmir.Options // of what is compiled from LTO-IR
 }
 
 // ignored are options that tune machine code or optimisation; those that end with = have a value.
-var ignored = []string{"-time", "-g", "-lineinfo", "-optimize-unused-variables", "-nvvm-latest", "-no-cache", "-device-stack-protector",
-	"-kernels-used=", "-variables-used=", "-Xptxas=", "-Xnvvm=", "-split-compile=",
+var ignored = []string{"-g", "-lineinfo", "-optimize-unused-variables", "-nvvm-latest", "-no-cache", "-device-stack-protector",
+	"-Xptxas=", "-Xnvvm=", "-split-compile=",
 	"-split-compile-extended=", "-jump-table-density=", "-Ofc="}
+
+// valued are options that must have a value.
+var valued = []string{"-kernels-used=", "-variables-used=", "-Xptxas="}
 
 // read takes the options. The first fault is the answer; what it is goes to the log.
 func (l *link) read(words []string) error {
@@ -50,6 +56,14 @@ func (l *link) read(words []string) error {
 			o.verbose = true
 		case w == "-r":
 			o.object = true
+		case w == "-time":
+			o.timed = true
+		case slices.Contains(valued, w):
+			err = l.refuse(badOption, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_OPTION: missing option value (%s)", w)
+		case name == "-kernels-used" && val != "":
+			o.pruned, o.used = true, append(o.used, val)
+		case name == "-variables-used" && val != "":
+			o.pruned = true // variables stay, but kernels have to be named from here on
 		case w == "-Xptxas=-v" || w == "-Xptxas=--verbose":
 			o.assembler = true
 		case w == "-O0" || w == "-O3":
