@@ -234,10 +234,10 @@ RARE division divided(double a, double b)
 		int over = r < 0;
 		r = over ? r + d : r;
 		a = r;
-		if (k <= 0) {
-			q = (u32)bits((t - over) + 0x1p52);
+		u32 part = (u32)bits((t - over) + 0x1p52);
+		q += k < 3 ? part << (k > 0 ? k : 0) : 0; // only the last three bits count
+		if (k <= 0)
 			break;
-		}
 	}
 	return (division){a, q};
 }

@@ -209,10 +209,10 @@ RARE divisionf dividedf(float a, float b)
 		int over = r < 0;
 		r = over ? r + d : r;
 		a = r;
-		if (k <= 0) {
-			q = bitsf((t - over) + 0x1p23f);
+		u32 part = bitsf((t - over) + 0x1p23f);
+		q += k < 3 ? part << (k > 0 ? k : 0) : 0;
+		if (k <= 0)
 			break;
-		}
 	}
 	return (divisionf){a, q};
 }

@@ -135,7 +135,11 @@ FN double __nv_jn(int n, double x)
 	double a = fabs(x), r;
 	if (a == 0 || a == INF_D)
 		return 0;
-	if (a > n) { // upwards
+	if (a < 0x1p-30) { // the first term of the series: what follows would overflow
+		r = 1;
+		for (int k = 1; k <= n && r > 0; k++)
+			r *= 0.5 * a / k;
+	} else if (a > n) { // upwards
 		double p = j0_of(a), q = j1_of(a);
 		for (int k = 1; k < n; k++) {
 			double t = fma(2 * k / a, q, -p);

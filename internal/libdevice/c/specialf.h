@@ -69,26 +69,28 @@ FN float __nv_normcdff(float x)
 	return x != x ? x : r;
 }
 
-// inversef is g(w), where erfinv(x) = x g(w) for w = -log(1-x^2).
-static inline float inversef(float w)
+// inversef is x g(w), where erfinv(x) = x g(w) for w = -log(1-x^2).
+static inline float inversef(float x, float w)
 {
+	if (w < 1.25f) // g is not rounded: it may have a coarser last place than the result
+		return copysignf(fmaf(x, SQRT_PI_HALFF_0, x * fmaf(w, p_erfinvf(w), SQRT_PI_HALFF_1)), x);
 	float s = SQRTF(w);
 	float r = p_erfinv0f(w - 2.5f);
 	if (w >= 5)
 		r = s < 4.2f ? p_erfinv1f(s - 3) : p_erfinv2f(s - 7);
-	return r;
+	return x * r;
 }
 
 FN float __nv_erfinvf(float x)
 {
-	float a = fabsf(x), r = x * inversef(-__nv_logf(fmaf(-a, a, 1)));
+	float a = fabsf(x), r = inversef(x, -__nv_logf(fmaf(-a, a, 1)));
 	r = a == 1 ? copysignf(INF_F, x) : r;
 	return a <= 1 ? r : NAN_F;
 }
 
 FN float __nv_erfcinvf(float y)
 {
-	float t = 1 - y, r = t * inversef(-__nv_logf(y * (2 - y)));
+	float r = inversef(1 - y, -__nv_logf(y * (2 - y)));
 	r = y == 0 ? INF_F : r;
 	r = y == 2 ? -INF_F : r;
 	return y >= 0 && y <= 2 ? r : NAN_F;
@@ -96,7 +98,7 @@ FN float __nv_erfcinvf(float y)
 
 FN float __nv_normcdfinvf(float p)
 {
-	float y = 2 * p, t = fmaf(-2, p, 1), r = -t * inversef(-__nv_logf(y * (2 - y)));
+	float y = 2 * p, r = -inversef(fmaf(-2, p, 1), -__nv_logf(y * (2 - y)));
 	r = fmaf(r, SQRT_2F_1, r * SQRT_2F_0) + 0.0f; // never -0
 	r = p == 0 ? -INF_F : r;
 	r = p == 1 ? INF_F : r;

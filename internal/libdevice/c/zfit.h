@@ -752,6 +752,22 @@ static inline double p_erfinv3(double x)
 	return p;
 }
 
+#define SQRT_PI_HALFF_0 0x1.c5bf8a0000000p-1f
+#define SQRT_PI_HALFF_1 -0x1.c962120000000p-26f
+
+// 0.0 <= x <= 1.25, error 2^-25.2
+static inline float p_erfinvf(float x)
+{
+	float p = -0x1.eb85740000000p-21f;
+	p = fmaf(p, x, 0x1.cb9b320000000p-20f);
+	p = fmaf(p, x, 0x1.89accc0000000p-15f);
+	p = fmaf(p, x, -0x1.0cd8960000000p-13f);
+	p = fmaf(p, x, -0x1.320fe40000000p-9f);
+	p = fmaf(p, x, 0x1.7a72e20000000p-7f);
+	p = fmaf(p, x, 0x1.db29fc0000000p-3f);
+	return p;
+}
+
 // -2.5 <= x <= 2.5, error 2^-24.1
 static inline float p_erfinv0f(float x)
 {

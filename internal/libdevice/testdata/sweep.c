@@ -109,6 +109,12 @@ static double error(const struct function *f, double got, quad want)
 	return (double)(Q(fabs)(g - want) / Q(ldexp)(1, e - digits + 1));
 }
 
+// distance is that of got from want as a part of what is allowed, a large number if it is of another kind.
+static double distance(const struct function *f, double got, quad want)
+{
+	return isnan(got) ? 1e18 : (double)(Q(fabs)((quad)got - want)) / f->absolute;
+}
+
 static void sweep(const struct function *f, int n)
 {
 	double worst = 0, apart = 0, at[4] = {0}, at_apart[4] = {0}, got = 0;
@@ -126,8 +132,8 @@ static void sweep(const struct function *f, int n)
 		double g = call(f, x);
 		quad want = f->exact(q);
 		if (f->apart && f->apart(q) && isfinite((double)want)) {
-			double d = (double)(Q(fabs)((quad)g - want)) / f->absolute;
-			if (!(d <= apart))
+			double d = distance(f, g, want);
+			if (d > apart)
 				apart = d, memcpy(at_apart, x, sizeof at);
 			continue;
 		}
@@ -156,7 +162,7 @@ static void check(const struct function *f, const uint64_t *words)
 	double got = number(f, words[f->arity]);
 	quad want = f->exact(q);
 	int apart = f->apart && f->apart(q) && isfinite((double)want);
-	double far = apart ? (double)(Q(fabs)((quad)got - want)) / f->absolute : 0;
+	double far = apart ? distance(f, got, want) : 0;
 	printf("%g %g\n", apart ? 0 : error(f, got, want), far);
 }
 

@@ -45,13 +45,22 @@ type Worst struct {
 	At          string // the arguments, and the result
 }
 
-// sweep calls every function on n numbers.
-func sweep(program string, n int) (map[string]Worst, error) {
+// errorsOf has the largest errors of functions by name.
+type errorsOf map[string]Worst
+
+// merge notes another error.
+func (e errorsOf) merge(name string, w Worst) {
+	old := e[name]
+	e[name] = Worst{Units: max(old.Units, w.Units), Part: max(old.Part, w.Part), At: w.At}
+}
+
+// sweep calls every function that is not exact on n numbers.
+func sweep(program string, n int) (errorsOf, error) {
 	out, err := exec.Command(program, strconv.Itoa(n)).Output()
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]Worst{}
+	all := errorsOf{}
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
 		if len(f) < 3 {

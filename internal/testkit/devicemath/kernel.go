@@ -13,7 +13,7 @@ import (
 // A thread reads words of eight bytes, one an argument, and writes the result and what pointers are written to.
 const (
 	inWords, outWords = 4, 3
-	threads           = 256
+	threads           = 256 // of a block
 )
 
 // signature is a function's type in parts.
@@ -38,9 +38,10 @@ func kernel(f *libdevice.Function) string {
 	var b strings.Builder
 	s := signatureOf(f)
 	fmt.Fprintf(&b, "define void @k_%s(ptr %%in, ptr %%out) {\n"+
-		"  %%tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  %%i = zext i32 %%tid to i64\n"+
+		"  %%tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  %%block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"+
+		"  %%first = mul i32 %%block, %d\n  %%at = add i32 %%first, %%tid\n  %%i = zext i32 %%at to i64\n"+
 		"  %%ib = mul i64 %%i, %d\n  %%ip = getelementptr i8, ptr %%in, i64 %%ib\n"+
-		"  %%ob = mul i64 %%i, %d\n  %%op = getelementptr i8, ptr %%out, i64 %%ob\n", f.Name, 8*inWords, 8*outWords)
+		"  %%ob = mul i64 %%i, %d\n  %%op = getelementptr i8, ptr %%out, i64 %%ob\n", f.Name, threads, 8*inWords, 8*outWords)
 	var args, types []string
 	out := 0
 	if s.result != "" {
@@ -75,7 +76,7 @@ func kernel(f *libdevice.Function) string {
 // module is a program with a kernel for each function.
 func module(list []*libdevice.Function) string {
 	var b, kinds, names strings.Builder
-	b.WriteString("target triple = \"nvptx64-nvidia-cuda\"\ndeclare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n")
+	b.WriteString("target triple = \"nvptx64-nvidia-cuda\"\ndeclare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\ndeclare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n")
 	for i, f := range list {
 		b.WriteString(kernel(f))
 		fmt.Fprintf(&kinds, "!%d = !{ptr @k_%s, !\"kernel\", i32 1}\n", i+1, f.Name)
@@ -99,6 +100,11 @@ func word(rng *rand.Rand, t string, i int) uint64 {
 		if i%2 == 1 {
 			v = -v
 		}
+	case i%8 == 0: // any number
+		if t == "f64" {
+			return rng.Uint64()
+		}
+		v = float64(math.Float32frombits(rng.Uint32()))
 	case i%4 == 0:
 		v = rng.Float64()*20 - 10
 	case i%4 == 1:
@@ -131,17 +137,20 @@ func word(rng *rand.Rand, t string, i int) uint64 {
 	return w
 }
 
-// inputs are the words of all threads.
-func inputs(f *libdevice.Function) []uint64 {
+// inputs are the words of n threads.
+func inputs(f *libdevice.Function, n int) []uint64 {
 	rng := rand.New(rand.NewPCG(uint64(len(f.Name)), uint64(f.Name[0])))
 	s := signatureOf(f)
-	in := make([]uint64, inWords*threads)
-	for i := range threads {
+	in := make([]uint64, inWords*n)
+	for i := range n {
 		w := in[inWords*i:]
 		for k, p := range s.params {
 			at := i
-			if k > 0 {
-				at = i + rng.IntN(threads) // edges meet others, too
+			switch {
+			case i%16 == 7 && i > threads: // edges meet edges
+				at = rng.IntN(2 * len(edges))
+			case k > 0:
+				at = i + rng.IntN(threads) // and others
 			}
 			switch {
 			case p == "[]f64":
@@ -163,7 +172,7 @@ func inputs(f *libdevice.Function) []uint64 {
 	return in
 }
 
-// bound makes integers small where they are counts or powers.
+// bound makes integers small where they are counts or powers, and quotients a little longer than a number's digits.
 func bound(name string, w []uint64, i int) {
 	switch name {
 	case "jn", "jnf", "yn", "ynf":
@@ -172,7 +181,15 @@ func bound(name string, w []uint64, i int) {
 		w[0] = uint64(i % 4)
 	case "normf", "rnormf":
 		w[0] = uint64(i % 5)
+	case "remquo":
+		if i%4 == 1 {
+			w[1] = math.Float64bits(math.Float64frombits(w[0]) * 0x1.3p-53)
+		}
+	case "remquof":
+		if i%4 == 1 {
+			w[1] = single32(single(w[0]) * 0x1.3p-24)
+		}
 	case "powi", "powif", "ldexp", "ldexpf", "scalbn", "scalbnf":
-		w[1] = uint64(uint32(i - threads/2))
+		w[1] = uint64(uint32(i%threads - threads/2))
 	}
 }

@@ -81,7 +81,7 @@ var approximations = map[string]approximation{
 	},
 	"fast_powf": func(x, y float64) (float64, float64) {
 		want := math.Pow(x, y)
-		if x < 0 {
+		if x < 0 || math.IsNaN(y*math.Log2(x)) { // 0^0 and the like have no logarithm
 			return want, math.Inf(1)
 		}
 		return want, inNormal(x, want, 4) + math.Abs(want*y)*(math.Abs(math.Log2(x))*0x1p-22+0x1p-21)

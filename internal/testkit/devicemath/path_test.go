@@ -28,23 +28,35 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// manyNumbers is how many numbers each function is called on with KUDZU_FULL=1.
+const manyNumbers = 40 * threads
+
 // TestInterp: functions as programs call them, in NVVM IR that does not bring libdevice, on the interpreter: some of them, or
 // with KUDZU_FULL=1 all.
 func TestInterp(t *testing.T) {
-	step := 5
+	list := append(every(5), functions["remquo"], functions["remquof"])
 	if full() {
-		step = 1
+		list = every(1)
 	}
-	path(t, interp.New(interp.Config{}), every(step))
+	path(t, interp.New(interp.Config{}), list, threads)
 }
 
-// TestCPU does the same with compiled kernels.
+// TestCPU does the same with compiled kernels. With KUDZU_FULL=1 it calls them on many numbers, and what it measures goes to the page.
 func TestCPU(t *testing.T) {
-	step := 37
-	if full() {
-		step = 1
+	b := devices.CPU(compiled.Config(t))
+	if !full() {
+		path(t, b, every(37), threads)
+		return
 	}
-	path(t, devices.CPU(compiled.Config(t)), every(step))
+	measured := path(t, b, every(1), manyNumbers)
+	native, err := sweep(program(t), manyNumbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, w := range native {
+		measured.merge(name, w)
+	}
+	page(t, measured)
 }
 
 // every is each n-th function.
@@ -75,8 +87,8 @@ func ptxOf(t *testing.T, text string) string {
 	return string(r.Image)
 }
 
-// path runs functions on a backend and judges what they give.
-func path(t *testing.T, b backend.Backend, list []*libdevice.Function) {
+// path calls functions on a backend with n numbers each, and judges what they give.
+func path(t *testing.T, b backend.Backend, list []*libdevice.Function, n int) errorsOf {
 	sweeper := program(t)
 	devs, err := b.Open()
 	if err != nil {
@@ -91,25 +103,26 @@ func path(t *testing.T, b backend.Backend, list []*libdevice.Function) {
 		t.Fatal(err)
 	}
 	defer p.Unload()
-	j := &judge{t: t}
-	page := testkit.NewHostPage(t, 8*threads*(inWords+outWords))
+	j := &judge{t: t, worst: errorsOf{}, wrong: map[string]int{}}
+	page := testkit.NewHostPage(t, 8*n*(inWords+outWords))
 	for _, f := range list {
 		k, err := p.Kernel("k_" + f.Name)
 		if err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 			continue
 		}
-		in := inputs(f)
+		in := inputs(f, n)
 		out, err := run(devs[0], k, page, in)
 		if err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 			continue
 		}
-		for i := range threads {
-			j.thread(f, in[inWords*i:][:inWords], out[outWords*i:][:outWords])
+		for i := range n {
+			j.thread(f.Name, f, in[inWords*i:][:inWords], out[outWords*i:][:outWords])
 		}
 	}
 	j.ask(sweeper)
+	return j.worst
 }
 
 // run launches a kernel on the words of all threads.
@@ -119,7 +132,8 @@ func run(dev backend.Device, k backend.Kernel, page testkit.HostPage, in []uint6
 		return nil, err
 	}
 	defer q.Close()
-	nIn, nOut := uint64(8*len(in)), uint64(8*threads*outWords)
+	n := len(in) / inWords
+	nIn, nOut := uint64(8*len(in)), uint64(8*n*outWords)
 	a, err := dev.Memory().Alloc(nIn+nOut, 256)
 	if err != nil {
 		return nil, err
@@ -134,7 +148,7 @@ func run(dev backend.Device, k backend.Kernel, page testkit.HostPage, in []uint6
 		func() error { return q.Copy(a, page.Addr(), nIn) },
 		func() error { return q.Fill(out, 0, 1, nOut, 0, 1) },
 		func() error {
-			return q.Launch(k, &backend.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{threads, 1, 1}, Params: params})
+			return q.Launch(k, &backend.Launch{Grid: [3]uint32{uint32(n / threads), 1, 1}, Block: [3]uint32{threads, 1, 1}, Params: params})
 		},
 		func() error { return q.Copy(page.Addr(), out, nOut) },
 		q.Sync,
@@ -143,7 +157,7 @@ func run(dev backend.Device, k backend.Kernel, page testkit.HostPage, in []uint6
 			return nil, err
 		}
 	}
-	words := make([]uint64, threads*outWords)
+	words := make([]uint64, n*outWords)
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint64(page.Bytes()[8*i:])
 	}
@@ -155,13 +169,11 @@ type judge struct {
 	t     *testing.T
 	lines strings.Builder // for the program
 	asked []string        // their functions
+	worst errorsOf
 	wrong map[string]int
 }
 
 func (j *judge) errorf(name, format string, args ...any) {
-	if j.wrong == nil {
-		j.wrong = map[string]int{}
-	}
 	if j.wrong[name]++; j.wrong[name] <= 3 {
 		j.t.Errorf(name+": "+format, args...)
 	}
@@ -173,23 +185,30 @@ var both = map[string][2]string{"sincos": {"sin", "cos"}, "sincosf": {"sinf", "c
 // lengths are functions of arrays, and those of as many numbers as the arrays have at most.
 var lengths = map[string]string{"norm": "norm3d", "rnorm": "rnorm3d", "normf": "norm4df", "rnormf": "rnorm4df"}
 
-func (j *judge) thread(f *libdevice.Function, in, out []uint64) {
+// thread judges what one thread wrote, by f's reference; name is the function that it called.
+func (j *judge) thread(name string, f *libdevice.Function, in, out []uint64) {
 	if pair, ok := both[f.Name]; ok {
-		for i, name := range pair {
-			j.thread(functions[name], in, out[i:])
+		for i, one := range pair {
+			j.thread(name, functions[one], in, out[i:])
 		}
 		return
 	}
-	if name, ok := lengths[f.Name]; ok {
-		j.add(f.Name, name, elements(f.Name, in), out[0])
+	if as, ok := lengths[f.Name]; ok {
+		j.add(name, as, elements(f.Name, in), out[0])
 		return
 	}
 	s := signatureOf(f)
 	if near := approximations[f.Name]; near != nil {
 		x, y, got := number(s.result, in[0]), number(s.result, in[1]), number(s.result, out[0])
-		if want, tol := near(x, y); !math.IsInf(tol, 1) && !(math.Abs(got-want) <= tol) && !(math.IsNaN(got) && math.IsNaN(want)) && got != want {
-			j.errorf(f.Name, "%g, %g: %g, want %g within %g", x, y, got, want, tol)
+		want, tol := near(x, y)
+		if math.IsInf(tol, 1) || got == want || math.IsNaN(got) && math.IsNaN(want) {
+			return
 		}
+		part := math.Abs(got-want) / tol
+		if !(part <= 1) {
+			j.errorf(name, "%g, %g: %g, want %g within %g", x, y, got, want, tol)
+		}
+		j.worst.merge(name, Worst{Part: part})
 		return
 	}
 	if exact := exactly(f.Name); exact != nil {
@@ -199,9 +218,10 @@ func (j *judge) thread(f *libdevice.Function, in, out []uint64) {
 				t = s.params[len(s.params)-1][1:]
 			}
 			if got := out[i]; got != want && !(math.IsNaN(number(t, got)) && math.IsNaN(number(t, want))) {
-				j.errorf(f.Name, "%#x: %#x, want %#x", in, got, want)
+				j.errorf(name, "%#x: %#x, want %#x", in, got, want)
 			}
 		}
+		j.worst.merge(name, Worst{})
 		return
 	}
 	args := in[:len(s.params)]
@@ -209,7 +229,7 @@ func (j *judge) thread(f *libdevice.Function, in, out []uint64) {
 	case "powi", "powif", "ldexp", "ldexpf":
 		args = []uint64{in[1], in[0]} // the program has integers first
 	}
-	j.add(f.Name, f.Name, args, out[0])
+	j.add(name, f.Name, args, out[0])
 }
 
 // elements are the numbers of an array, with zeros for those that it does not have.
@@ -269,7 +289,8 @@ func (j *judge) ask(sweeper string) {
 			j.t.Fatal(err)
 		}
 		name := j.asked[i]
-		if units > limit(functions[name]) || part > 1 {
+		j.worst.merge(name, Worst{Units: units, Part: part})
+		if !(units <= limit(functions[name])) || !(part <= 1) { // nor NaN
 			j.errorf(name, "%s: %g units, %g of the absolute bound", lines[i], units, part)
 		}
 	}

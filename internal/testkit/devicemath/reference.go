@@ -123,9 +123,15 @@ var named = map[string]reference{
 	"copysign":  func(w []uint64) []uint64 { return one(w[0]&^(1<<63) | w[1]&(1<<63)) },
 	"copysignf": func(w []uint64) []uint64 { return one(w[0]&^(1<<31) | w[1]&(1<<31)) },
 	"nextafter": func(w []uint64) []uint64 {
+		if math.Float64frombits(w[0]) == math.Float64frombits(w[1]) {
+			return one(w[1]) // C's, which may be another zero than the first
+		}
 		return one(math.Float64bits(math.Nextafter(math.Float64frombits(w[0]), math.Float64frombits(w[1]))))
 	},
 	"nextafterf": func(w []uint64) []uint64 {
+		if single(w[0]) == single(w[1]) {
+			return one(w[1])
+		}
 		return one(uint64(math.Float32bits(math.Nextafter32(math.Float32frombits(uint32(w[0])), math.Float32frombits(uint32(w[1]))))))
 	},
 	"float2half_rn": func(w []uint64) []uint64 { return one(softfloat.F32.Convert(softfloat.F16, w[0], softfloat.Env{})) },
