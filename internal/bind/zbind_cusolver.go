@@ -368,6 +368,8 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnXsyevd", Call: bind_cusolverDnXsyevd},
 	{Name: "cusolverDnXsyevBatched_bufferSize", Call: bind_cusolverDnXsyevBatched_bufferSize},
 	{Name: "cusolverDnXsyevBatched", Call: bind_cusolverDnXsyevBatched},
+	{Name: "cusolverDnXgeev_bufferSize", Call: bind_cusolverDnXgeev_bufferSize},
+	{Name: "cusolverDnXgeev", Call: bind_cusolverDnXgeev},
 	{Name: "cusolverDnXgesvd_bufferSize", Call: bind_cusolverDnXgesvd_bufferSize},
 	{Name: "cusolverDnXgesvd", Call: bind_cusolverDnXgesvd},
 	{Name: "cusolverDnXgesvdp_bufferSize", Call: bind_cusolverDnXgesvdp_bufferSize},
@@ -8637,6 +8639,79 @@ func bind_cusolverDnXsyevBatched(thread, args unsafe.Pointer) int32 {
 		BatchSize                uint64
 	})(args)
 	err := (*cusolver.Thread)(thread).DnXsyevBatched(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info), int64(a.BatchSize))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXgeev_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobvl                    uint32
+		Jobvr                    uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeW                uint32
+		W                        uint64
+		DataTypeVL               uint32
+		VL                       uint64
+		Ldvl                     uint64
+		DataTypeVR               uint32
+		VR                       uint64
+		Ldvr                     uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r17, r18, err := (*cusolver.Thread)(thread).DnXgeevBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobvl), cusolver.Mode(a.Jobvr), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.DataTypeVL), hostmem.Ptr(a.VL), int64(a.Ldvl), cusolver.Type(a.DataTypeVR), hostmem.Ptr(a.VR), int64(a.Ldvr), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r17))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r18))
+	return 0
+}
+
+func bind_cusolverDnXgeev(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobvl                    uint32
+		Jobvr                    uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeW                uint32
+		W                        uint64
+		DataTypeVL               uint32
+		VL                       uint64
+		Ldvl                     uint64
+		DataTypeVR               uint32
+		VR                       uint64
+		Ldvr                     uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXgeev(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobvl), cusolver.Mode(a.Jobvr), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.DataTypeVL), hostmem.Ptr(a.VL), int64(a.Ldvl), cusolver.Type(a.DataTypeVR), hostmem.Ptr(a.VR), int64(a.Ldvr), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
 	if err != nil {
 		return cusolver.Code(err)
 	}

@@ -17,5 +17,6 @@ var (
 	factorKernels     = &shim.Kernels{Name: "cuSOLVER factorizations", Text: texts.Lazy("factor")}
 	eigenKernels      = &shim.Kernels{Name: "cuSOLVER eigenvalues", Text: texts.Lazy("eigen")}
 	svdKernels        = &shim.Kernels{Name: "cuSOLVER singular values", Text: texts.Lazy("svd")}
+	generalKernels    = &shim.Kernels{Name: "cuSOLVER eigenvalues of any matrix", Text: texts.Lazy("general")}
 	indefiniteKernels = &shim.Kernels{Name: "cuSOLVER indefinite matrices", Text: texts.Lazy("indefinite")}
 )

@@ -181,7 +181,7 @@ func TestIndefinite(t *testing.T) {
 				}
 				info, ld, ipiv, wide := r.infoAt(), n+1, r.memory(4*n), r.memory(8*n)
 				pa := r.put(a, ld)
-				r.ok(r.th.Sytrf(r.h, fill, int64(n), pa, int64(ld), ipiv, 0, 0, info, r.e))
+				r.ok(r.th.Sytrf(r.h, fill, int64(n), pa, int64(ld), ipiv, 0, 1, info, r.e))
 				r.good(info, "sytrf %d", n)
 				for i := range n {
 					hostmem.Store(wide.Index(i, 8), int64(hostmem.Load[int32](ipiv.Index(i, 4))))
@@ -204,7 +204,7 @@ func TestIndefinite(t *testing.T) {
 			}
 		}
 		info := r.infoAt()
-		r.ok(r.th.Sytrf(r.h, fills[0], 9, r.put(newFull(9, 9), 9), 9, r.memory(36), 0, 0, info, r.e))
+		r.ok(r.th.Sytrf(r.h, fills[0], 9, r.put(newFull(9, 9), 9), 9, r.memory(36), 0, 1, info, r.e))
 		if v := r.info(info); v != 1 {
 			r.t.Errorf("a matrix of zeros: info %d", v)
 		}

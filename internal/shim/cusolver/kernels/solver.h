@@ -97,10 +97,11 @@ template <class T> __device__ T mirror(T *x, u32 n) {
     make(&tau, (beta - re(head)) / beta, -im(head) / beta);
     T left;
     make(&left, re(head) - beta, im(head));
-    T scale = div(one<T>(), left);
+    bool subnormal = largest < 4 * least(R(0)); // 1 / left may overflow
+    T scale = div(one<T>(), subnormal ? one<T>() : left);
     SYNC;
     for (u32 i = 1 + LANE; i < n; i += 32)
-        x[i] = mul(x[i], scale);
+        x[i] = subnormal ? div(x[i], left) : mul(x[i], scale);
     if (LANE == 0)
         make(x, beta, 0);
     SYNC;
