@@ -34,34 +34,34 @@ struct Step {
 extern __shared__ char scratch[];
 
 // A pass of decimation in frequency, in place: len is the length of the transforms that are left.
-template <int R, class T> FN void pass(T *s, u32 n, u32 len, const C<T> *w) {
-    u32 m = len / R;
-    for (u32 j = 0; j < m; j++, w += R - 1) {
+template <int R, class T> FN void pass(T *s, u64 n, u64 len, const C<T> *w) {
+    u64 m = len / R;
+    for (u64 j = 0; j < m; j++, w += R - 1) {
         C<T> f[R];
 #pragma unroll
         for (int k = 1; k < R; k++)
             f[k] = w[k - 1];
-        for (u32 g = j; g < n; g += len) {
-            T *p = s + g * 64u;
+        for (u64 g = j; g < n; g += len) {
+            T *p = s + g * 64;
             C<T> v[R];
 #pragma unroll
             for (int k = 0; k < R; k++)
-                v[k] = {p[k * m * 64u], p[k * m * 64u + 32]};
+                v[k] = {p[k * m * 64], p[k * m * 64 + 32]};
             dft(v);
             p[0] = v[0].x, p[32] = v[0].y;
 #pragma unroll
             for (int k = 1; k < R; k++) {
                 C<T> y = v[k] * f[k];
-                p[k * m * 64u] = y.x, p[k * m * 64u + 32] = y.y;
+                p[k * m * 64] = y.x, p[k * m * 64 + 32] = y.y;
             }
         }
     }
 }
 
 // The last pass has no factors.
-template <int R, class T> FN void last(T *s, u32 n) {
-    for (u32 g = 0; g < n; g += R) {
-        T *p = s + g * 64u;
+template <int R, class T> FN void last(T *s, u64 n) {
+    for (u64 g = 0; g < n; g += R) {
+        T *p = s + g * 64;
         C<T> v[R];
 #pragma unroll
         for (int k = 0; k < R; k++)
@@ -126,7 +126,7 @@ template <class T> FN void fill_half(const Step &a, const C<T> *p, T *s, bool sw
 }
 
 template <class T> FN C<T> kept(const T *s, u32 place, bool swap) {
-    const T *row = s + place * 64;
+    const T *row = s + (u64)place * 64;
     return swap ? C<T>{row[32], row[0]} : C<T>{row[0], row[32]};
 }
 
@@ -212,14 +212,16 @@ template <class T, bool MIXED> FN void step(const Step &a) {
             load(a, src + (s64)LANE * a.dims[0].in, s, swap);
         else if (LANE < rows)
             load(a, src + (s64)LANE * a.dims[0].in, s, swap);
+        // Lanes that had nothing to do come back here, and not where the loop begins, whose numbers would no longer be uniform.
+        __nvvm_bar_warp_sync(~0u);
         transform<T, MIXED>(a, s);
-        if (a.flags & ROWS_OUT) {
-            __nvvm_bar_warp_sync(~0u);
+        __nvvm_bar_warp_sync(~0u);
+        if (a.flags & ROWS_OUT)
             drain_rows(a, dst, s, rows, swap);
-            __nvvm_bar_warp_sync(~0u);
-        } else if (rows == 32 && a.flags & UNIT_OUT)
+        else if (rows == 32 && a.flags & UNIT_OUT)
             drain(a, dst + LANE, s, r, swap);
         else if (LANE < rows)
             drain(a, dst + (s64)LANE * a.dims[0].out, s, r, swap);
+        __nvvm_bar_warp_sync(~0u);
     }
 }
