@@ -234,6 +234,11 @@ func (c *Client) Object(req *Request, check func(code []byte) error) (*Result, e
 	return c.compile(req, func(r *Result) error { return check(r.Image) })
 }
 
+// IRCompiler makes PTX of programs in NVVM IR: a Client, or who stands in for it in tests of libraries.
+type IRCompiler interface {
+	PTX(p *NVVM, texts string) (string, error)
+}
+
 // PTX gives the PTX of a program in NVVM IR. Mistakes in it are *IRError.
 func (c *Client) PTX(p *NVVM, texts string) (string, error) {
 	req := &Request{PTX: texts, NVVM: p, Kernel: "NVVM IR", Target: Target{Triple: "nvptx64-nvidia-cuda", CPU: "sm_" + p.Options.Arch}}

@@ -54,15 +54,10 @@ const (
 	oldArch      = Result(jl.NVJITLINK_ERROR_UNSUPPORTED_ARCH)
 )
 
-// Compiler makes PTX of LTO-IR: *compile.Client does.
-type Compiler interface {
-	PTX(p *compile.NVVM, texts string) (string, error)
-}
-
-var compiler Compiler
+var compiler compile.IRCompiler
 
 // Use names who compiles. It is called before the first function is.
-func Use(c Compiler) { compiler = c }
+func Use(c compile.IRCompiler) { compiler = c }
 
 // link is one link.
 type link struct {

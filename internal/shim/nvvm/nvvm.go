@@ -40,15 +40,10 @@ func Code(err error) int32 {
 	return int32(notCompiled)
 }
 
-// Compiler makes PTX of programs: *compile.Client does.
-type Compiler interface {
-	PTX(p *compile.NVVM, texts string) (string, error)
-}
-
-var compiler Compiler
+var compiler compile.IRCompiler
 
 // Use names who compiles. It is called before the first function is.
-func Use(c Compiler) { compiler = c }
+func Use(c compile.IRCompiler) { compiler = c }
 
 // The version of libNVVM's interface, and the newest LLVM whose dialect is told.
 const (
