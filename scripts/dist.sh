@@ -65,6 +65,11 @@ grep -v '^#' "$root/c/front/zlibraries.txt" | while read -r key soname plain; do
 	[ -z "$plain" ] || [ -e "$lib/$plain" ] || ln -s "$soname" "$lib/$plain"
 done
 
+# What programs name that are linked with the static runtime library: the linker reads the first as a script and takes the shared one,
+# so that a program has the runtime of the machine that it runs on. Ours has the device runtime in it.
+printf 'INPUT(-l:libcudart.so.13)\n' >"$lib/libcudart_static.a"
+printf '!<arch>\n' >"$lib/libcudadevrt.a"
+
 # What LD_AUDIT names: no libc in it, so that the loader does not bring a second one.
 audit=$root/c/audit
 if newer "$lib/libkudzu-audit.so" "$audit" "$audit"/* "$0"; then

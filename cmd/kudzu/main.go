@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/nvcc"
 	"kudzu/internal/toolkit"
 )
 
@@ -46,6 +47,7 @@ func verbs() []verb {
 		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,obj,image] [--dump PASS] [--target cpu|sm_90|gfx1100] [--cpu NAME] [--tier optimised|baseline] [-o DIR]\n" +
 			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--tier optimised|baseline] [--jobs N]",
 			about: "compile PTX and show any stage of it; --all: every kernel of a file into the cache, ahead of its first run", run: runCompile},
+		{name: "cc", args: "[nvcc's options] file.cu ...", about: "compile CUDA C++, as nvcc does; its options, which --help lists", run: runCC, helps: true},
 		{name: "check", args: "[--json] [--quiet] [--fast|--full] [--sm=NN] program|library|file.ptx",
 			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},
 		{name: "smi", args: "[-L] [-q] [-x] [--query-gpu=FIELDS --format=csv[,noheader,nounits]] [dmon|pmon|topo]", about: "show devices, their memory and use, and who uses them, as nvidia-smi does", run: runSMI, helps: true},
@@ -64,6 +66,8 @@ func main() {
 	switch name := filepath.Base(os.Args[0]); name { // a link to this program
 	case smiName:
 		args = append([]string{"smi"}, args...)
+	case nvcc.Name:
+		args = append([]string{"cc"}, args...)
 	default:
 		if p, ok := toolkit.Find(name); ok {
 			os.Exit(p.Run(args, os.Stdout, os.Stderr))
@@ -151,6 +155,7 @@ func runVersion(args []string, out io.Writer) error {
 // runLinks prints the names that dist/bin has links for.
 func runLinks(_ []string, out io.Writer) error {
 	fmt.Fprintln(out, smiName)
+	fmt.Fprintln(out, nvcc.Name)
 	for _, p := range toolkit.Programs {
 		fmt.Fprintln(out, p.Name)
 	}

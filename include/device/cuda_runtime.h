@@ -17,6 +17,9 @@
 #include "cuda_runtime_api.h"
 #ifdef __cplusplus
 #include "kudzu/runtime.h"
+#if defined(__CUDA__) && defined(__CUDACC_RDC__)
+#include "kudzu/children.h"
+#endif
 #endif
 #endif
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -154,6 +155,24 @@ var Clang = sync.OnceValue(func() string {
 	}
 	return ""
 })
+
+// ClangResources is the folder of clang's own headers, and its release; 0 if they are not there.
+func ClangResources() (dir string, major int) {
+	own, _ := filepath.Glob(filepath.Join(filepath.Dir(Clang()), "../lib*/clang/*")) // the pattern is good
+	for _, path := range own {
+		n, err := strconv.Atoi(strings.SplitN(filepath.Base(path), ".", 2)[0])
+		if err != nil || n <= major {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(path, "include/stddef.h")); err == nil {
+			dir, major = filepath.Clean(path), n
+		}
+	}
+	return dir, major
+}
+
+// NoClang says what to install where there is no clang.
+const NoClang = "CUDA C++ is read by clang 19 or newer, which is not installed here. Debian and Ubuntu have it as package clang-19 or clang-22; KUDZU_CLANG names another one"
 
 // ClangStamp identifies it for keys.
 var ClangStamp = sync.OnceValue(func() string { return stamp(Clang()) })

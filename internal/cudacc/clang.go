@@ -61,7 +61,6 @@ func (o *Options) cpu(major int) string {
 // language are the arguments that a precompiled header depends on.
 func (o *Options) language(p *Place) []string {
 	major, minor := o.Release.Version()
-	build := map[Release]int{Release12: 86, Release13: 88}[o.Release]
 	number := strings.TrimRight(o.Arch, "af")
 	host := "x86_64-unknown-linux-gnu"
 	if runtime.GOARCH == "arm64" {
@@ -73,7 +72,7 @@ func (o *Options) language(p *Place) []string {
 		"-target-cpu", o.cpu(p.Major), "-target-feature", fmt.Sprintf("+ptx%d", min(ptx, ptxOf(p.Major))), fmt.Sprintf("-target-sdk-version=%d.%d", min(major, 12), min(minor, 9)),
 		"-U__CUDA_ARCH__", "-D__CUDA_ARCH__=" + number + "0", "-D__CUDA_ARCH_LIST__=" + number + "0",
 		"-D__CUDACC_RTC__=1", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1",
-		fmt.Sprintf("-D__CUDACC_VER_MAJOR__=%d", major), fmt.Sprintf("-D__CUDACC_VER_MINOR__=%d", minor), fmt.Sprintf("-D__CUDACC_VER_BUILD__=%d", build),
+		fmt.Sprintf("-D__CUDACC_VER_MAJOR__=%d", major), fmt.Sprintf("-D__CUDACC_VER_MINOR__=%d", minor), fmt.Sprintf("-D__CUDACC_VER_BUILD__=%d", o.Release.Build()),
 		"-fgnuc-version=4.2.1", "-fno-threadsafe-statics", "-fcuda-allow-variadic-functions", "-fwchar-type=int", "-fsigned-wchar", "-fdeprecated-macro", "-fskip-odr-check-in-gmf",
 		"-resource-dir", p.Resources, "-internal-isystem", p.Headers, "-internal-isystem", filepath.Join(p.Resources, "include"),
 	}

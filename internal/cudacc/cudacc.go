@@ -15,15 +15,19 @@ const (
 // Version is the release's number.
 func (r Release) Version() (major, minor int32) { return int32(r) / 100, int32(r) % 100 }
 
+// Major is its first part.
+func (r Release) Major() int32 { return int32(r) / 100 }
+
 // facts are what differs between the releases.
 var facts = map[Release]struct {
 	archs        []int32
 	defaultArch  string
 	ptx          string // the version of PTX that is written, in LLVM's spelling
-	builtinLines int    // of the header that NVRTC includes by itself: its log names the last one
+	build        int
+	builtinLines int // of the header that NVRTC includes by itself: its log names the last one
 }{
-	Release12: {[]int32{50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121}, "52", "8.8", 5557},
-	Release13: {[]int32{75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121}, "75", "9.0", 5796},
+	Release12: {[]int32{50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121}, "52", "8.8", 86, 5557},
+	Release13: {[]int32{75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121}, "75", "9.0", 88, 5796},
 }
 
 // Archs are the architectures that a release compiles for.
@@ -31,6 +35,9 @@ func (r Release) Archs() []int32 { return facts[r].archs }
 
 // PTX is the version of PTX that a release writes.
 func (r Release) PTX() string { return facts[r].ptx }
+
+// Build is the last part of its number.
+func (r Release) Build() int { return facts[r].build }
 
 // Options are those of a compilation.
 type Options struct {

@@ -18,6 +18,15 @@ func TestAllocations(t *testing.T) {
 	want(t, "2^64-1 bytes", err, 2)
 	p, err := th.MemAlloc(1000)
 	want(t, "1000 bytes", err, 0)
+	var small [3]cu.CUdeviceptr
+	for i := range small {
+		if small[i], err = th.MemAlloc(4); err != nil || small[i]%pitchAlign != 0 {
+			t.Errorf("%#x (%v) is not where a texture may begin", small[i], err)
+		}
+	}
+	for _, q := range small {
+		want(t, "free", th.MemFree(q), 0)
+	}
 	want(t, "free junk", th.MemFree(0x1234), 1)
 	want(t, "free inside", th.MemFree(p+4), 1)
 	if base, size, err := th.MemGetAddressRange(p + 10); base != p || size != 1000 || err != nil {

@@ -334,8 +334,10 @@ func (s *state) forgetPools(c *Context) {
 	}
 }
 
-// allocMemory is the backend's Alloc; memory that pools hold for nobody is given back before it says no.
+// allocMemory is the backend's Alloc; memory that pools hold for nobody is given back before it says no. All of it may be what a texture
+// shows, so it begins where one may.
 func (d *Device) allocMemory(n, align uint64) (backend.Addr, error) {
+	align = max(align, pitchAlign)
 	addr, err := d.dev.Memory().Alloc(n, align)
 	if err == nil {
 		return addr, nil

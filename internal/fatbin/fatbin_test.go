@@ -232,3 +232,19 @@ func FuzzParse(f *testing.F) {
 		_ = fmt.Sprint(Sniff(b))
 	})
 }
+
+// TestOptionsOfPTX: NVIDIA's driver follows the offset of the options of every entry with PTX; an H200's dies where it is 0.
+func TestOptionsOfPTX(t *testing.T) {
+	b, err := Write([]Part{{Kind: PTX, SM: 80, Data: []byte(".version 8.0\n.target sm_80\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := b[HeaderSize:]
+	at := binary.LittleEndian.Uint32(entry[20:])
+	if at < entryMin || int(at)+8 > len(entry) {
+		t.Fatalf("options at %d of %d bytes", at, len(entry))
+	}
+	if text, n := binary.LittleEndian.Uint32(entry[at:]), binary.LittleEndian.Uint32(entry[at+4:]); text != at+8 || n != 0 {
+		t.Errorf("%d bytes of options at %d", n, text)
+	}
+}

@@ -16,7 +16,7 @@ type Part struct {
 	Exact        bool // Flags are all: what addresses and host are, too
 	Header       int  // header size at least, 64 if 0
 	Name         string
-	Options      *string // for the assembler; nil: the kind has none
+	Options      *string // for the assembler; nil: none, which PTX says with an empty record
 	Data         []byte
 }
 
@@ -33,12 +33,16 @@ func (p *Part) header() []byte {
 		le.PutUint32(head[36:], uint32(len(p.Name)))
 		text(p.Name)
 	}
-	if p.Options != nil {
+	options := p.Options
+	if options == nil && p.Kind == PTX { // NVIDIA's driver reads the record of every PTX, and dies where there is none
+		options = new(string)
+	}
+	if options != nil {
 		at := len(head)
 		le.PutUint32(head[20:], uint32(at))
 		head = le.AppendUint32(head, uint32(at+8))
-		head = le.AppendUint32(head, uint32(len(*p.Options)))
-		text(*p.Options)
+		head = le.AppendUint32(head, uint32(len(*options)))
+		text(*options)
 	}
 	if n := p.Header - len(head); n > 0 {
 		head = append(head, make([]byte, n)...)

@@ -118,7 +118,24 @@ func (x *inst) raw(name string) *ir.Value {
 
 func lowerIsspacep(x *inst) {
 	sp := x.space(x.spaceWord())
-	x.result(x.b.Emit(ir.IsSpace, ir.I1, ir.Attr{Space: sp}, x.cast(x.raw("a"), ir.I64)))
+	a := x.cast(x.raw("a"), ir.I64)
+	if x.opts.GPU || sp != ir.Const && sp != ir.Global {
+		x.result(x.b.Emit(ir.IsSpace, ir.I1, ir.Attr{Space: sp}, a))
+		return
+	}
+	// Constants lie among what is global; which they are the module says.
+	in := ir.ConstInt(ir.I1, 0)
+	for _, v := range x.m.Vars {
+		if v.Space == ptx.SpaceConst && v.Linkage != ptx.Extern {
+			at := x.b.Emit(ir.VarAddr, ir.I64, ir.Attr{Sym: x.module(v.LinkName())})
+			in = x.op(ir.Or, in, x.icmp(ir.LO, x.op(ir.Sub, a, at), ir.ConstInt(ir.I64, max(v.Size, 1))))
+		}
+	}
+	if sp == ir.Global {
+		global := x.b.Emit(ir.IsSpace, ir.I1, ir.Attr{Space: sp}, a)
+		in = x.op(ir.And, global, x.op(ir.Xor, in, ir.ConstInt(ir.I1, 1)))
+	}
+	x.result(in)
 }
 
 func lowerCvta(x *inst) {

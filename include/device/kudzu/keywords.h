@@ -33,11 +33,7 @@
 #define __grid_constant__ __attribute__((grid_constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __maxnreg__(n)
-#if __has_attribute(cluster_dims)
-#define __cluster_dims__(...) __attribute__((cluster_dims(__VA_ARGS__)))
-#else
 #define __cluster_dims__(...) __attribute__((annotate("kudzu.cluster_dims", __VA_ARGS__)))
-#endif
 #define __block_size__(...)
 #define __nv_pure__ __attribute__((pure))
 #define __inline_hint__ __inline__

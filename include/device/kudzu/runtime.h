@@ -3,6 +3,7 @@
 #define KUDZU_RUNTIME_H
 
 #include "cuda_runtime_api.h"
+#include "defaults.h"
 
 #define KUDZU_API static inline cudaError_t
 
@@ -73,6 +74,114 @@ KUDZU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, F f, int block, 
   return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(n, (const void *)f, block, shared);
 }
 
+template <class F>
+KUDZU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, F f, int block, size_t shared, unsigned int flags) {
+  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n, (const void *)f, block, shared, flags);
+}
+template <class F> KUDZU_API cudaOccupancyMaxActiveClusters(int *n, F *f, const cudaLaunchConfig_t *c) {
+  return ::cudaOccupancyMaxActiveClusters(n, (const void *)f, c);
+}
+template <class F> KUDZU_API cudaOccupancyMaxPotentialClusterSize(int *n, F *f, const cudaLaunchConfig_t *c) {
+  return ::cudaOccupancyMaxPotentialClusterSize(n, (const void *)f, c);
+}
+// The block size of most threads on a multiprocessor, and the grid that fills the device.
+template <class S, class F>
+KUDZU_API cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block, F f, S shared, int limit = 0,
+                                                                  unsigned int flags = 0) {
+  int device, processors, threads, most = 0;
+  cudaFuncAttributes a;
+  cudaError_t e = cudaGetDevice(&device);
+  if (!e) e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (!e) e = ::cudaFuncGetAttributes(&a, (const void *)f);
+  if (e) return e;
+  threads = a.maxThreadsPerBlock;
+  if (limit > 0 && limit < threads) threads = limit;
+  for (int n = (threads + 31) / 32 * 32; n > 0; n -= 32) {
+    int size = n < threads ? n : threads, blocks;
+    e = ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, (const void *)f, size, shared(size), flags);
+    if (e) return e;
+    if (blocks * size > most) {
+      most = blocks * size;
+      *block = size;
+      *grid = blocks * processors;
+    }
+  }
+  return cudaSuccess;
+}
+template <class S, class F>
+KUDZU_API cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F f, S shared, int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, f, shared, limit);
+}
+template <class F>
+KUDZU_API cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F f, size_t shared = 0, int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, f, [=](int) { return shared; }, limit);
+}
+template <class F>
+KUDZU_API cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, F f, size_t shared = 0, int limit = 0,
+                                                      unsigned int flags = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, f, [=](int) { return shared; }, limit, flags);
+}
+template <class... P, class... A> KUDZU_API cudaLaunchKernelEx(const cudaLaunchConfig_t *c, void (*f)(P...), A &&...a) {
+  return [&](P... p) {
+    void *args[sizeof...(P) + 1] = {(void *)&p...};
+    return ::cudaLaunchKernelExC(c, (const void *)f, args);
+  }(static_cast<A &&>(a)...);
+}
+template <class T> KUDZU_API cudaStreamAttachMemAsync(cudaStream_t s, T *p, size_t n = 0, unsigned int flags = cudaMemAttachSingle) {
+  return ::cudaStreamAttachMemAsync(s, (void *)p, n, flags);
+}
+template <class T> KUDZU_API cudaMallocFromPoolAsync(T **p, size_t n, cudaMemPool_t pool, cudaStream_t s) {
+  return ::cudaMallocFromPoolAsync((void **)(void *)p, n, pool, s);
+}
+template <class T> KUDZU_API cudaGetFuncBySymbol(cudaFunction_t *f, T *symbol) {
+  return ::cudaGetFuncBySymbol(f, (const void *)symbol);
+}
+KUDZU_API cudaEventCreate(cudaEvent_t *e, unsigned int flags) { return ::cudaEventCreateWithFlags(e, flags); }
+template <class F> KUDZU_API cudaFuncGetName(const char **name, F *f) { return ::cudaFuncGetName(name, (const void *)f); }
+
 #undef KUDZU_API
+
+static inline cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) {
+  cudaExtent e = {w, h, d};
+  return e;
+}
+static inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
+  cudaPos p = {x, y, z};
+  return p;
+}
+static inline cudaPitchedPtr make_cudaPitchedPtr(void *d, size_t p, size_t xsz, size_t ysz) {
+  cudaPitchedPtr r = {d, p, xsz, ysz};
+  return r;
+}
+
+// Formats of array elements.
+template <class T> static inline cudaChannelFormatDesc cudaCreateChannelDesc() {
+  return ::cudaCreateChannelDesc(0, 0, 0, 0, cudaChannelFormatKindNone);
+}
+#define KUDZU_CHANNEL(T, x, y, z, w, kind)                                                                            \
+  template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<T>() {                                               \
+    return ::cudaCreateChannelDesc(x, y, z, w, cudaChannelFormatKind##kind);                                          \
+  }
+#define KUDZU_CHANNELS(T, bits, kind)                                                                                 \
+  KUDZU_CHANNEL(T##1, bits, 0, 0, 0, kind)                                                                            \
+  KUDZU_CHANNEL(T##2, bits, bits, 0, 0, kind)                                                                         \
+  KUDZU_CHANNEL(T##4, bits, bits, bits, bits, kind)
+KUDZU_CHANNEL(char, 8, 0, 0, 0, Signed)
+KUDZU_CHANNEL(signed char, 8, 0, 0, 0, Signed)
+KUDZU_CHANNEL(unsigned char, 8, 0, 0, 0, Unsigned)
+KUDZU_CHANNEL(short, 16, 0, 0, 0, Signed)
+KUDZU_CHANNEL(unsigned short, 16, 0, 0, 0, Unsigned)
+KUDZU_CHANNEL(int, 32, 0, 0, 0, Signed)
+KUDZU_CHANNEL(unsigned int, 32, 0, 0, 0, Unsigned)
+KUDZU_CHANNEL(float, 32, 0, 0, 0, Float)
+KUDZU_CHANNELS(char, 8, Signed)
+KUDZU_CHANNELS(uchar, 8, Unsigned)
+KUDZU_CHANNELS(short, 16, Signed)
+KUDZU_CHANNELS(ushort, 16, Unsigned)
+KUDZU_CHANNELS(int, 32, Signed)
+KUDZU_CHANNELS(uint, 32, Unsigned)
+KUDZU_CHANNELS(float, 32, Float)
+#undef KUDZU_CHANNELS
+#undef KUDZU_CHANNEL
 
 #endif

@@ -33,12 +33,19 @@ __device__ __inline__ void *operator new(size_t, void *p) noexcept { return p; }
 __device__ __inline__ void *operator new[](size_t, void *p) noexcept { return p; }
 __device__ __inline__ void operator delete(void *, void *) noexcept {}
 __device__ __inline__ void operator delete[](void *, void *) noexcept {}
-#endif
 __device__ __inline__ void *operator new(size_t n) { return malloc(n ? n : 1); }
 __device__ __inline__ void *operator new[](size_t n) { return malloc(n ? n : 1); }
 __device__ __inline__ void operator delete(void *p) noexcept { free(p); }
 __device__ __inline__ void operator delete[](void *p) noexcept { free(p); }
 __device__ __inline__ void operator delete(void *p, size_t) noexcept { free(p); }
 __device__ __inline__ void operator delete[](void *p, size_t) noexcept { free(p); }
+#else
+#include <new> // clang's own, which has those of the device
+// What <assert.h> calls.
+extern "C" __device__ __inline__ __attribute__((noreturn)) void __assert_fail(const char *condition, const char *file,
+                                                                              unsigned int line, const char *function) {
+  __assertfail(condition, file, line, function, 1);
+}
+#endif
 
 #endif

@@ -99,20 +99,13 @@ func missing(form string, args ...any) error {
 func (f *clangs) place() (*cudacc.Place, error) {
 	program := compile.Clang()
 	if program == "" {
-		return nil, missing("CUDA C++ is read by clang 19 or newer, which is not installed here. Debian and Ubuntu have it as package clang-19 or clang-22; KUDZU_CLANG names another one")
+		return nil, missing(compile.NoClang)
 	}
 	p := &cudacc.Place{Headers: filepath.Join(f.home, "include")}
 	if _, err := os.Stat(filepath.Join(p.Headers, cudacc.Prelude)); err != nil {
 		return nil, missing("the device headers are not installed: %v", err)
 	}
-	own, _ := filepath.Glob(filepath.Join(filepath.Dir(program), "../lib*/clang/*")) // the pattern is good
-	for _, dir := range own {
-		if n, err := strconv.Atoi(strings.SplitN(filepath.Base(dir), ".", 2)[0]); err == nil && n > p.Major {
-			if _, err := os.Stat(filepath.Join(dir, "include/stddef.h")); err == nil {
-				p.Major, p.Resources = n, filepath.Clean(dir)
-			}
-		}
-	}
+	p.Resources, p.Major = compile.ClangResources()
 	if p.Major == 0 {
 		return nil, missing("clang's own headers are not installed: no %s; on Debian and Ubuntu they are in package libclang-common-VERSION-dev", filepath.Join(filepath.Dir(program), "../lib/clang/VERSION/include"))
 	}

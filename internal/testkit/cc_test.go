@@ -1,0 +1,113 @@
+package testkit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kudzu/internal/compile"
+	"kudzu/internal/config"
+)
+
+// The programs of testdata/cc, built by dist/bin/nvcc and run; want.txt is what an H200 printed, of the same programs built by nvcc
+// 13.0. Without KUDZU_CC only a few are, and with it all: KUDZU_CC=all, or names with commas between.
+
+// ccSample are programs that need every part of the compiler: both sides, managed variables, device links, lambdas.
+var ccSample = []string{"lambda", "managed", "rdc"}
+
+func TestCC(t *testing.T) {
+	if compile.Clang() == "" {
+		t.Skip("this machine has no clang 19 or newer")
+	}
+	lib := appLibraries(t)
+	want := ccWant(t)
+	names := ccSample
+	switch v := os.Getenv("KUDZU_CC"); v {
+	case "":
+	case "all":
+		names = nil
+		files, err := filepath.Glob(filepath.Join(repository, "testdata/cc/*.cu"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			names = append(names, strings.TrimSuffix(filepath.Base(f), ".cu"))
+		}
+	default:
+		names = strings.Split(v, ",")
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			program := ccBuild(t, filepath.Dir(lib), name)
+			cmd := exec.Command(program)
+			cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib, config.Capability+"=9.0")
+			out, err := cmd.Output()
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if w, ok := want[name]; !ok || string(out) != w {
+				t.Errorf("got\n%swant\n%s", out, w)
+			}
+		})
+	}
+}
+
+// ccWant reads what every program prints.
+func ccWant(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "testdata/cc/want.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, part := range strings.Split("\n"+string(text), "\n== ")[1:] {
+		name, rest, _ := strings.Cut(part, "\n")
+		want[name] = strings.TrimSuffix(rest, "\n") + "\n"
+	}
+	return want
+}
+
+// ccBuild builds a program as its first lines say.
+func ccBuild(t *testing.T, home, name string) string {
+	t.Helper()
+	source := filepath.Join(repository, "testdata/cc", name+".cu")
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	args := []string{"-O1", source, "-o", filepath.Join(dir, name)}
+	nvcc := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(filepath.Join(home, "bin/nvcc"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("nvcc %q: %v\n%s", args, err, out)
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		flags, ok := strings.CutPrefix(strings.TrimSpace(line), "// flags: ")
+		if ok {
+			args = append(args, strings.Fields(flags)...)
+		}
+		parts, ok := strings.CutPrefix(strings.TrimSpace(line), "// parts: ")
+		if !ok {
+			continue
+		}
+		for _, p := range strings.Fields(parts) {
+			if file, ok := strings.CutPrefix(p, "lib:"); ok {
+				lib := filepath.Join(dir, "lib.a")
+				nvcc("-rdc=true", "-lib", filepath.Join(repository, "testdata/cc", file), "-o", lib)
+				args = append(args, lib)
+				continue
+			}
+			args = append(args, filepath.Join(repository, "testdata/cc", p))
+		}
+	}
+	if slices.Contains(args, "-default-stream") {
+		args = append(args, "-Xcompiler", "-pthread")
+	}
+	nvcc(args...)
+	return filepath.Join(dir, name)
+}

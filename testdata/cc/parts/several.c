@@ -1,0 +1,2 @@
+/* C. */
+int plain(int x) { return x + 1; }
