@@ -42,6 +42,9 @@ func handlersOf(api string) string { return api + "Handlers" }
 // word is the Go type of an argument as the stub packs it.
 func (b *binding) word(t *spec.Type) string {
 	if st := b.scope.Struct(t); st != nil {
+		if t.Name != st.Name { // another name for it, of this table
+			return b.pkg + "." + goName(t.Name)
+		}
 		return b.pkg + "." + structName(st)
 	}
 	u := b.scope.Underlying(t)
@@ -159,10 +162,10 @@ func (b *binding) write(o *out, q types.Qualifier, imports map[string]bool) {
 			if b.scope.Struct(a.param.Type) != nil {
 				call.f("%s, ", field)
 			} else {
-				call.f("%s(%s), ", types.TypeString(a.typ, q), field)
+				call.f("%s(%s), ", typeText(a.typ, q), field)
 			}
 		case passWide:
-			call.f("%s(int32(%s)), ", types.TypeString(a.typ, q), field)
+			call.f("%s(int32(%s)), ", typeText(a.typ, q), field)
 		case passAddress:
 			imports[module+"/internal/hostmem"] = true
 			call.f("hostmem.Ptr(%s), ", field)
@@ -250,4 +253,12 @@ func (b *binding) store(o *out, a argument, i int, field string, imports map[str
 		line = fmt.Sprintf("if %s != 0 {\n%s}\n", field, line)
 	}
 	o.f("%s", line)
+}
+
+// typeText is a type as the bindings write it. They cannot write short names that a room keeps to itself.
+func typeText(t types.Type, q types.Qualifier) string {
+	if a, ok := t.(*types.Alias); ok && a.Obj().Pkg() != nil && !a.Obj().Exported() {
+		t = types.Unalias(t)
+	}
+	return types.TypeString(t, q)
 }

@@ -287,7 +287,9 @@ func (b *binding) sameStruct(c *spec.Type, t types.Type) bool {
 	if st == nil || !ok || named.Obj().Pkg() == nil {
 		return false
 	}
-	return named.Obj().Pkg().Path() == module+"/internal/spec/"+b.pkg && named.Obj().Name() == structName(st)
+	// A structure of the runtime's table, which others include, is of its package.
+	from := strings.TrimPrefix(named.Obj().Pkg().Path(), module+"/internal/spec/")
+	return (from == b.pkg || from == "rt") && named.Obj().Name() == structName(st)
 }
 
 func structName(st *spec.Struct) string {
