@@ -64,6 +64,7 @@ var rules = []rule{
 	{room: "shim/cusolver", may: "packed driver cudart shim shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/solver"},
 	{room: "shim/cusolvermg", may: "driver cudart handle shim/cusolver spec/solver spec/solvermg"},
 	{room: "shim/cublaslt", may: "packed driver shim shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/lt logx"},
+	{room: "shim/cusparse", may: "packed driver shim shim/cublas cudart handle hostmem lockrank spec/cu spec/rt spec/blas spec/sparse", why: "elements and scalars are those of cuBLAS"},
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
 	{room: "shim/nvvm", may: "compile driver handle hostmem nvvmir spec/nvvmapi"},

@@ -21,6 +21,7 @@ static const struct {
 	{"libcusolver.so", "12", "libcusolver.so.12"},
 	{"libcusolverMg.so", "11", "libcusolverMg.so.11"},
 	{"libcusolverMg.so", "12", "libcusolverMg.so.12"},
+	{"libcusparse.so", "12", "libcusparse.so.12"},
 	{"libnvJitLink.so", "12", "libnvJitLink.so.12"},
 	{"libnvJitLink.so", "13", "libnvJitLink.so.13"},
 	{"libnvfatbin.so", "12", "libnvfatbin.so.12"},

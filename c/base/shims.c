@@ -1,6 +1,7 @@
-// What cuBLAS, cuBLASLt, NVML, libNVVM, nvFatbin and CUPTI answer without the Go image: texts of result codes, and versions.
+// What cuBLAS, cuBLASLt, cuSPARSE, NVML, libNVVM, nvFatbin and CUPTI answer without the Go image: texts of result codes, and versions.
 // A pointer or a size can only be answered here; Go answers result codes.
 #include "base.h"
+#include <stdlib.h>
 
 static const char *text_or(const char *text, const char *otherwise) { return text ? text : otherwise; }
 
@@ -54,6 +55,52 @@ size_t kzb13_cublasGetCudartVersion(void) { return VERSION_13 / 10; }
 size_t kzb12_cublasLtGetCudartVersion(void) { return VERSION_12 / 10; }
 
 size_t kzb13_cublasLtGetCudartVersion(void) { return VERSION_13 / 10; }
+
+const char *kzb_cusparseGetErrorName(int code) { return text_or(kz_error_name(code, KZ_ERRORS_cusparse), "unrecognized error code"); }
+
+const char *kzb_cusparseGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_cusparse), "unrecognized error code"); }
+
+// cuSPARSE's older description of a matrix. Its getters return what they get, so it is C's; Go reads it (shim/cusparse/plan.go).
+struct description {
+	int type, fill, diag, base;
+};
+
+int kzb_cusparseCreateMatDescr(struct description **to) {
+	if (!to)
+		return KZ_CUSPARSE_STATUS_INVALID_VALUE;
+	*to = calloc(1, sizeof **to);
+	return *to ? 0 : KZ_CUSPARSE_STATUS_ALLOC_FAILED;
+}
+
+int kzb_cusparseDestroyMatDescr(struct description *d) {
+	free(d);
+	return 0;
+}
+
+static int describe(struct description *d, int *field, int value, int most) {
+	if (!d)
+		return KZ_CUSPARSE_STATUS_NOT_INITIALIZED;
+	if (value < 0 || value > most)
+		return KZ_CUSPARSE_STATUS_INVALID_VALUE;
+	*field = value;
+	return 0;
+}
+
+int kzb_cusparseSetMatType(struct description *d, int type) { return describe(d, &d->type, type, 3); }
+
+int kzb_cusparseSetMatFillMode(struct description *d, int fill) { return describe(d, &d->fill, fill, 1); }
+
+int kzb_cusparseSetMatDiagType(struct description *d, int diag) { return describe(d, &d->diag, diag, 1); }
+
+int kzb_cusparseSetMatIndexBase(struct description *d, int base) { return describe(d, &d->base, base, 1); }
+
+int kzb_cusparseGetMatType(const struct description *d) { return d->type; }
+
+int kzb_cusparseGetMatFillMode(const struct description *d) { return d->fill; }
+
+int kzb_cusparseGetMatDiagType(const struct description *d) { return d->diag; }
+
+int kzb_cusparseGetMatIndexBase(const struct description *d) { return d->base; }
 
 const char *kzb_nvmlErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nvml), "Unknown Error"); }
 

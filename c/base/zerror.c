@@ -391,6 +391,21 @@ static const struct row cusolver[] = {
 	{31, "CUSOLVER_STATUS_INVALID_WORKSPACE", "the workspace is not valid"},
 };
 
+static const struct row cusparse[] = {
+	{0, "CUSPARSE_STATUS_SUCCESS", "success"},
+	{1, "CUSPARSE_STATUS_NOT_INITIALIZED", "initialization error"},
+	{2, "CUSPARSE_STATUS_ALLOC_FAILED", "out of memory"},
+	{3, "CUSPARSE_STATUS_INVALID_VALUE", "invalid value"},
+	{4, "CUSPARSE_STATUS_ARCH_MISMATCH", "architecture mismatch"},
+	{5, "CUSPARSE_STATUS_MAPPING_ERROR", "texture memory mapping error"},
+	{6, "CUSPARSE_STATUS_EXECUTION_FAILED", "kernel launch failure"},
+	{7, "CUSPARSE_STATUS_INTERNAL_ERROR", "internal error"},
+	{8, "CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED", "matrix type not supported"},
+	{9, "CUSPARSE_STATUS_ZERO_PIVOT", "zero pivot"},
+	{10, "CUSPARSE_STATUS_NOT_SUPPORTED", "operation not supported"},
+	{11, "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", "insufficient resources"},
+};
+
 static const struct row nvfatbin[] = {
 	{0, "NVFATBIN_SUCCESS", ""},
 	{1, "NVFATBIN_ERROR_INTERNAL", "internal error"},
@@ -515,6 +530,7 @@ static const struct {
 	[KZ_ERRORS_cupti] = {cupti, COUNT(cupti)},
 	[KZ_ERRORS_curand] = {curand, COUNT(curand)},
 	[KZ_ERRORS_cusolver] = {cusolver, COUNT(cusolver)},
+	[KZ_ERRORS_cusparse] = {cusparse, COUNT(cusparse)},
 	[KZ_ERRORS_nvfatbin] = {nvfatbin, COUNT(nvfatbin)},
 	[KZ_ERRORS_nvjitlink] = {nvjitlink, COUNT(nvjitlink)},
 	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},

@@ -15,6 +15,7 @@ var Handlers = [...][]abi.Handler{
 	curandHandlers[:],
 	cusolverHandlers[:],
 	cusolvermgHandlers[:],
+	cusparseHandlers[:],
 	nvfatbinHandlers[:],
 	nvjitlinkHandlers[:],
 	nvmlHandlers[:],

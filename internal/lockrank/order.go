@@ -15,6 +15,8 @@ type (
 	SolverHandle      struct{}
 	FftPlan           struct{}
 	FftPlans          struct{}
+	SparseHandle      struct{}
+	SparsePlan        struct{}
 	LtDescriptors     struct{}
 	ShimProviders     struct{}
 	ShimCalls         struct{}
@@ -132,9 +134,11 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[SolverHandle](), Where: "shim/cusolver", Guards: "stream and modes of a handle, and what parameters say"},
 		{Lock: reflect.TypeFor[FftPlan](), Where: "shim/cufft.plan", Guards: "what a plan is made of, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[FftPlans](), Where: "shim/cufft", Guards: "the plans and descriptors that programs hold"},
+		{Lock: reflect.TypeFor[SparseHandle](), Where: "shim/cusparse.library", Guards: "stream and pointer mode of a handle"},
 		{Lock: reflect.TypeFor[LtDescriptors](), Where: "shim/cublaslt", Guards: "free descriptors"},
 		{Lock: reflect.TypeFor[ShimProviders](), Where: "shim.Providers", Guards: "the list of providers, while it grows"},
 		{Lock: reflect.TypeFor[ShimCalls](), Where: "shim.Workspace", Guards: "a call, to its last kernel; cublasLt's before cublas'", Waits: true, Nests: true},
+		{Lock: reflect.TypeFor[SparsePlan](), Where: "shim/cusparse.plan", Guards: "what is kept between the steps of an operation, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[ShimKernels](), Where: "shim.Kernels", Guards: "the library's own modules, by context", Waits: true},
 		{Lock: reflect.TypeFor[ShimWorkspace](), Where: "shim.Workspace", Guards: "pieces of device memory, by stream", Waits: true},
 		{Lock: reflect.TypeFor[OpenBLAS](), Where: "shim/cublas/openblas", Guards: "one product at a time"},
