@@ -204,8 +204,19 @@ func (b *binding) refuse() string {
 // arguments declares what the stub packed, in its layout.
 func (b *binding) arguments(o *out, imports map[string]bool) {
 	o.f("a := (*struct {\n_ structs.HostLayout\n\n")
+	at := 0
 	for i, a := range b.args { // all parameters, or the first where the method stands in
 		p := a.param
+		size, align, err := b.scope.Size(p.Type)
+		if err != nil {
+			panic("BUG: a matched parameter without a size: " + err.Error())
+		}
+		at = roundUp(at, min(align, 8))
+		if pad := roundUp(at, align) - at; pad > 0 { // C aligns some structures more than Go
+			o.f("_ [%d]byte\n", pad)
+			at += pad
+		}
+		at += size
 		o.f("%s %s\n", argField(i, p), b.word(p.Type))
 		if b.scope.Struct(p.Type) != nil {
 			imports[module+"/internal/spec/"+b.pkg] = true
@@ -262,3 +273,6 @@ func typeText(t types.Type, q types.Qualifier) string {
 	}
 	return types.TypeString(t, q)
 }
+
+// roundUp is the least multiple of align that is not below n.
+func roundUp(n, align int) int { return (n + align - 1) / align * align }

@@ -4975,6 +4975,7 @@ func bind_cusparseZnnz_compress(thread, args unsafe.Pointer) int32 {
 		CsrSortedRowPtrA uint64
 		NnzPerRow        uint64
 		NnzC             uint64
+		_                [8]byte
 		Tol              sparse.CuDoubleComplex
 	})(args)
 	err := (*cusparse.Thread)(thread).ZnnzCompress(uint64(a.Handle), int32(a.M), uint64(a.Descr), hostmem.Ptr(a.CsrSortedValA), hostmem.Ptr(a.CsrSortedRowPtrA), hostmem.Ptr(a.NnzPerRow), hostmem.Ptr(a.NnzC), a.Tol)
@@ -5075,6 +5076,7 @@ func bind_cusparseZcsr2csr_compress(thread, args unsafe.Pointer) int32 {
 		CsrSortedValC    uint64
 		CsrSortedColIndC uint64
 		CsrSortedRowPtrC uint64
+		_                [8]byte
 		Tol              sparse.CuDoubleComplex
 	})(args)
 	err := (*cusparse.Thread)(thread).Zcsr2csrCompress(uint64(a.Handle), int32(a.M), int32(a.N), uint64(a.DescrA), hostmem.Ptr(a.CsrSortedValA), hostmem.Ptr(a.CsrSortedColIndA), hostmem.Ptr(a.CsrSortedRowPtrA), int32(a.NnzA), hostmem.Ptr(a.NnzPerRow), hostmem.Ptr(a.CsrSortedValC), hostmem.Ptr(a.CsrSortedColIndC), hostmem.Ptr(a.CsrSortedRowPtrC), a.Tol)
