@@ -67,6 +67,7 @@ var rules = []rule{
 	{room: "shim/cusparse", may: "packed driver shim shim/cublas cudart handle hostmem lockrank spec/cu spec/rt spec/blas spec/sparse", why: "elements and scalars are those of cuBLAS"},
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
+	{room: "shim/nccl", may: "config cudart driver engine handle hostmem softfloat spec/* logx", why: "reductions are loops of the engine"},
 	{room: "shim/nvvm", may: "compile driver handle hostmem nvvmir spec/nvvmapi"},
 	{room: "shim/nvrtc", may: "assemble compile cubin cudacc driver handle hostmem ptx spec/nvrtcapi", why: "machine code is the assembler's file"},
 	{room: "shim/nvfatbin", may: "cubin driver fatbin handle hostmem nvvmir spec/fb", why: "it writes what the rooms of containers read"},

@@ -22,6 +22,7 @@ static const struct {
 	{"libcusolverMg.so", "11", "libcusolverMg.so.11"},
 	{"libcusolverMg.so", "12", "libcusolverMg.so.12"},
 	{"libcusparse.so", "12", "libcusparse.so.12"},
+	{"libnccl.so", "", "libnccl.so.2"},
 	{"libnvJitLink.so", "12", "libnvJitLink.so.12"},
 	{"libnvJitLink.so", "13", "libnvJitLink.so.13"},
 	{"libnvfatbin.so", "12", "libnvfatbin.so.12"},

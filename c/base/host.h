@@ -6,6 +6,8 @@
 #include "thread.h"
 #include "ztable.h"
 
+#define KZ_NCCL_SAID 1024
+
 // kz_host is what the base offers to the Go image.
 struct kz_host {
 	uint64_t hash; // kz_hash(): both were generated from the same rows
@@ -14,6 +16,7 @@ struct kz_host {
 	void (*contexts_ended)(void); // lets go what was hung on contexts that are gone
 	uint64_t *noted;              // register.h; read atomically
 	uint64_t (*take)(struct kz_note *out, uint64_t room);
+	char *nccl_said; // KZ_NCCL_SAID bytes, what ncclGetLastError answers; the last one stays 0
 };
 
 // kz_image is what the Go image offers: one array of entry points an interface, by slot, holes NULL.

@@ -1,4 +1,4 @@
-// What cuBLAS, cuBLASLt, cuSPARSE, NVML, libNVVM, nvFatbin and CUPTI answer without the Go image: texts of result codes, and versions.
+// What cuBLAS, cuBLASLt, cuSPARSE, NVML, libNVVM, nvFatbin, CUPTI and NCCL answer without the Go image: texts of result codes, and versions.
 // A pointer or a size can only be answered here; Go answers result codes.
 #include "base.h"
 #include <stdlib.h>
@@ -138,3 +138,56 @@ int kzb_InitializeInjectionNvtx(void *getExportTable) { return (void)getExportTa
 int kzb_InitializeInjectionNvtx2(void *getExportTable) { return (void)getExportTable, 0; }
 
 int kzb_InitializeInjectionNvtxExtension(void *getExportTable) { return (void)getExportTable, 0; }
+
+// NCCL exports every function twice, so that tools can stand before the first name.
+const char *kzb_ncclGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_nccl), "unknown result code"); }
+
+const char *kzb_pncclGetErrorString(int code) { return kzb_ncclGetErrorString(code); }
+
+// What the last failure was, in one line: the Go image writes it.
+char kz_nccl_said[KZ_NCCL_SAID];
+
+const char *kzb_ncclGetLastError(void *comm) { return (void)comm, kz_nccl_said; }
+
+const char *kzb_pncclGetLastError(void *comm) { return kzb_ncclGetLastError(comm); }
+
+void kzb_ncclResetDebugInit(void) {}
+
+void kzb_pncclResetDebugInit(void) {}
+
+void kzb_ncclParamDumpAll(void) {}
+
+void kzb_pncclParamDumpAll(void) {}
+
+// Teams are for kernels that communicate by themselves. No team can be had: it has no ranks.
+struct team {
+	int ranks, rank, stride;
+};
+
+struct team kzb_ncclTeamWorld(void *comm) { return (void)comm, (struct team){0, 0, 0}; }
+
+struct team kzb_pncclTeamWorld(void *comm) { return (void)comm, (struct team){0, 0, 0}; }
+
+struct team kzb_ncclTeamLsa(void *comm) { return (void)comm, (struct team){0, 0, 0}; }
+
+struct team kzb_pncclTeamLsa(void *comm) { return (void)comm, (struct team){0, 0, 0}; }
+
+struct team kzb_ncclTeamRail(void *comm) { return (void)comm, (struct team){0, 0, 0}; }
+
+struct team kzb_pncclTeamRail(void *comm) { return (void)comm, (struct team){0, 0, 0}; }
+
+struct team kzb_ncclTeamCftMultimem(void *comm) { return (void)comm, (struct team){0, 0, 0}; }
+
+struct team kzb_pncclTeamCftMultimem(void *comm) { return (void)comm, (struct team){0, 0, 0}; }
+
+struct team kzb_ncclTeamCft(void *comm, int mode) { return (void)comm, (void)mode, (struct team){0, 0, 0}; }
+
+struct team kzb_pncclTeamCft(void *comm, int mode) { return (void)comm, (void)mode, (struct team){0, 0, 0}; }
+
+int kzb_ncclTeamRankToWorld(void *comm, struct team team, int rank) { return (void)comm, (void)team, (void)rank, -1; }
+
+int kzb_pncclTeamRankToWorld(void *comm, struct team team, int rank) { return (void)comm, (void)team, (void)rank, -1; }
+
+int kzb_ncclTeamRankToLsa(void *comm, struct team team, int rank) { return (void)comm, (void)team, (void)rank, -1; }
+
+int kzb_pncclTeamRankToLsa(void *comm, struct team team, int rank) { return (void)comm, (void)team, (void)rank, -1; }

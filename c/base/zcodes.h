@@ -402,6 +402,19 @@ enum { // cusparseStatus_t
 	KZ_CUSPARSE_STATUS_INSUFFICIENT_RESOURCES = 11,
 };
 
+enum { // ncclResult_t
+	KZ_ncclSuccess = 0,
+	KZ_ncclUnhandledCudaError = 1,
+	KZ_ncclSystemError = 2,
+	KZ_ncclInternalError = 3,
+	KZ_ncclInvalidArgument = 4,
+	KZ_ncclInvalidUsage = 5,
+	KZ_ncclRemoteError = 6,
+	KZ_ncclInProgress = 7,
+	KZ_ncclTimeout = 8,
+	KZ_ncclNumResults = 9,
+};
+
 enum { // nvFatbinResult
 	KZ_NVFATBIN_SUCCESS = 0,
 	KZ_NVFATBIN_ERROR_INTERNAL = 1,

@@ -406,6 +406,19 @@ static const struct row cusparse[] = {
 	{11, "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", "insufficient resources"},
 };
 
+static const struct row nccl[] = {
+	{0, "ncclSuccess", "no error"},
+	{1, "ncclUnhandledCudaError", "unhandled cuda error"},
+	{2, "ncclSystemError", "unhandled system error"},
+	{3, "ncclInternalError", "internal error"},
+	{4, "ncclInvalidArgument", "invalid argument"},
+	{5, "ncclInvalidUsage", "invalid usage"},
+	{6, "ncclRemoteError", "remote process exited or there was a network error"},
+	{7, "ncclInProgress", "in progress"},
+	{8, "ncclTimeout", "timeout"},
+	{9, "ncclNumResults", ""},
+};
+
 static const struct row nvfatbin[] = {
 	{0, "NVFATBIN_SUCCESS", ""},
 	{1, "NVFATBIN_ERROR_INTERNAL", "internal error"},
@@ -531,6 +544,7 @@ static const struct {
 	[KZ_ERRORS_curand] = {curand, COUNT(curand)},
 	[KZ_ERRORS_cusolver] = {cusolver, COUNT(cusolver)},
 	[KZ_ERRORS_cusparse] = {cusparse, COUNT(cusparse)},
+	[KZ_ERRORS_nccl] = {nccl, COUNT(nccl)},
 	[KZ_ERRORS_nvfatbin] = {nvfatbin, COUNT(nvfatbin)},
 	[KZ_ERRORS_nvjitlink] = {nvjitlink, COUNT(nvjitlink)},
 	[KZ_ERRORS_nvml] = {nvml, COUNT(nvml)},

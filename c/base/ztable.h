@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 26
+#define KZ_LIBRARIES 27
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -22,18 +22,19 @@
 #define KZ_LIB_cusolverMg11 15
 #define KZ_LIB_cusolverMg12 16
 #define KZ_LIB_cusparse12 17
-#define KZ_LIB_nvfatbin12 18
-#define KZ_LIB_nvfatbin13 19
-#define KZ_LIB_nvJitLink12 20
-#define KZ_LIB_nvJitLink13 21
-#define KZ_LIB_nvml 22
-#define KZ_LIB_nvrtc12 23
-#define KZ_LIB_nvrtc13 24
-#define KZ_LIB_nvvm 25
+#define KZ_LIB_nccl 18
+#define KZ_LIB_nvfatbin12 19
+#define KZ_LIB_nvfatbin13 20
+#define KZ_LIB_nvJitLink12 21
+#define KZ_LIB_nvJitLink13 22
+#define KZ_LIB_nvml 23
+#define KZ_LIB_nvrtc12 24
+#define KZ_LIB_nvrtc13 25
+#define KZ_LIB_nvvm 26
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cufft11, 8; library cufft12, 9; library cupti12, 10; library cupti13, 11; library curand10, 12; library cusolver11, 13; library cusolver12, 14; library cusolverMg11, 15; library cusolverMg12, 16; library cusparse12, 17; library nvfatbin12, 18; library nvfatbin13, 19; library nvJitLink12, 20; library nvJitLink13, 21; library nvml, 22; library nvrtc12, 23; library nvrtc13, 24; library nvvm, 25
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cufft11, 8; library cufft12, 9; library cupti12, 10; library cupti13, 11; library curand10, 12; library cusolver11, 13; library cusolver12, 14; library cusolverMg11, 15; library cusolverMg12, 16; library cusparse12, 17; library nccl, 18; library nvfatbin12, 19; library nvfatbin13, 20; library nvJitLink12, 21; library nvJitLink13, 22; library nvml, 23; library nvrtc12, 24; library nvrtc13, 25; library nvvm, 26
 
-#define KZ_APIS 15
+#define KZ_APIS 16
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
@@ -44,11 +45,12 @@
 #define KZ_API_cusolver 7
 #define KZ_API_cusolvermg 8
 #define KZ_API_cusparse 9
-#define KZ_API_nvfatbin 10
-#define KZ_API_nvjitlink 11
-#define KZ_API_nvml 12
-#define KZ_API_nvrtc 13
-#define KZ_API_nvvm 14
+#define KZ_API_nccl 10
+#define KZ_API_nvfatbin 11
+#define KZ_API_nvjitlink 12
+#define KZ_API_nvml 13
+#define KZ_API_nvrtc 14
+#define KZ_API_nvvm 15
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
@@ -59,11 +61,12 @@
 #define KZ_ERRORS_curand 5
 #define KZ_ERRORS_cusolver 6
 #define KZ_ERRORS_cusparse 7
-#define KZ_ERRORS_nvfatbin 8
-#define KZ_ERRORS_nvjitlink 9
-#define KZ_ERRORS_nvml 10
-#define KZ_ERRORS_nvrtc 11
-#define KZ_ERRORS_nvvm 12
+#define KZ_ERRORS_nccl 8
+#define KZ_ERRORS_nvfatbin 9
+#define KZ_ERRORS_nvjitlink 10
+#define KZ_ERRORS_nvml 11
+#define KZ_ERRORS_nvrtc 12
+#define KZ_ERRORS_nvvm 13
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
@@ -137,6 +140,12 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API nccl
+#define KZ_ROWS "zrows_nccl.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nvfatbin
 #define KZ_ROWS "zrows_nvfatbin.h"
 #include "slots.inc"
@@ -179,6 +188,7 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cusolver + 1) * kz_hash_cusolver() +
 	       (KZ_API_cusolvermg + 1) * kz_hash_cusolvermg() +
 	       (KZ_API_cusparse + 1) * kz_hash_cusparse() +
+	       (KZ_API_nccl + 1) * kz_hash_nccl() +
 	       (KZ_API_nvfatbin + 1) * kz_hash_nvfatbin() +
 	       (KZ_API_nvjitlink + 1) * kz_hash_nvjitlink() +
 	       (KZ_API_nvml + 1) * kz_hash_nvml() +

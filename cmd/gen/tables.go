@@ -38,7 +38,7 @@ func (w *world) fronts() []front {
 	return fs
 }
 
-var baseFunc = regexp.MustCompile(`(?m)^[a-z].*\b(kzb\d*_\w+)\([^;]*\) \{`)
+var baseFunc = regexp.MustCompile(`(?m)^[a-z].*\b(kzb\d*_\w+)\([^;{]*\) \{`)
 
 // scanBase finds the functions that c/base defines: a name there is its own
 // announcement, as a method is in Go.

@@ -16,6 +16,7 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/engine"
 	"kudzu/internal/libraries"
+	"kudzu/internal/shim/nccl"
 )
 
 // A c-shared library has no main, so this is the only place that can hand the door its handlers.
@@ -39,6 +40,7 @@ func start() error {
 	client := devices.Client(devices.Config{}) // one compiler process serves devices and libraries
 	driver.Start(devices.All(devices.Config{Shared: client}), abi.CallOut, abi.CallBack, abi.CallQuiet)
 	libraries.Start(client)
+	nccl.Say(abi.SayNCCL)
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }

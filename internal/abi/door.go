@@ -160,6 +160,15 @@ func TakeNotes(out unsafe.Pointer, room int) int {
 	return int(C.kz_host_take(out, C.uint64_t(room)))
 }
 
+// SayNCCL leaves the text that ncclGetLastError answers, where a text is asked for without Go.
+func SayNCCL(text string) {
+	to := unsafe.Slice((*byte)(unsafe.Pointer(C.kz_host_nccl_said())), C.KZ_SAID-1)
+	n := copy(to, text)
+	if n < len(to) {
+		to[n] = 0
+	}
+}
+
 // kzPermitted reports whether a function of the program that we are calling may call us with this number.
 //
 //export kzPermitted

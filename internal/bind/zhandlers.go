@@ -16,6 +16,7 @@ var Handlers = [...][]abi.Handler{
 	cusolverHandlers[:],
 	cusolvermgHandlers[:],
 	cusparseHandlers[:],
+	ncclHandlers[:],
 	nvfatbinHandlers[:],
 	nvjitlinkHandlers[:],
 	nvmlHandlers[:],

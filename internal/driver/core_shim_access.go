@@ -102,3 +102,25 @@ func (t *Thread) Installed() ([]backend.Device, error) {
 	}
 	return s.installed, nil
 }
+
+// InStream is OnHost that a capture records: fn is called at every launch of the graph.
+func (t *Thread) InStream(stream cu.CUstream, fn func()) error {
+	st, err := t.stream(stream)
+	if err != nil {
+		return err
+	}
+	if !st.ctx.dev.info.HostVisible {
+		return errNotSupported
+	}
+	return t.submit(st, &hostTask{call: fn})
+}
+
+// Holds reports whether n bytes at an address are memory that the driver knows and that the host may touch.
+func (t *Thread) Holds(p DevPtr, n uint64) bool {
+	s, err := t.enter()
+	if err != nil {
+		return false
+	}
+	a := s.allocs.find(uint64(p))
+	return a != nil && s.allocs.holds(a, uint64(p), n)
+}

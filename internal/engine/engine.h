@@ -270,4 +270,9 @@ void kz_task_done(struct kz_engine *e, void *task);
 void *kz_code_add(const void *object, uint64_t bytes);
 void kz_code_remove(void *entry);
 
+// kz_collect reduces what the sources hold at each place, in their order. type and op are NCCL's numbers; op 5 multiplies each source
+// by its factor (bits of the accumulator's type) before it is added, 4 divides the sum by the number of sources. Accumulators of small
+// floats are f32, and rounded once. dst may be one of the sources.
+void kz_collect(void *dst, const void *const *src, const uint64_t *scale, uint32_t sources, uint64_t count, int type, int op);
+
 #endif

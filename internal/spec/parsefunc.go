@@ -86,7 +86,7 @@ func (p *parser) function(row string) error {
 			return errors.Join(err, fmt.Errorf("row %q is no declaration", row))
 		}
 		f.Name, f.Opaque, f.Span, f.For = words[0], true, span, x["for"]
-		p.api.Funcs = append(p.api.Funcs, f)
+		p.append(f)
 		return nil
 	}
 	f.Name = name
@@ -130,11 +130,24 @@ func (p *parser) function(row string) error {
 			f.Params = append(f.Params, q)
 		}
 	}
-	p.api.Funcs = append(p.api.Funcs, f)
+	p.append(f)
 	if x["dated"] != "" {
 		return p.dated(f)
 	}
 	return nil
+}
+
+// append adds a function, and the second name that all functions of its library have.
+func (p *parser) append(f *Func) {
+	p.api.Funcs = append(p.api.Funcs, f)
+	if a := p.api.Answered; a != nil && a.Also != "" {
+		g := *f
+		g.Name = a.Also + f.Name
+		if g.Go == "" && !g.Opaque {
+			g.Go = strings.TrimPrefix(f.Name, a.Prefix)
+		}
+		p.api.Funcs = append(p.api.Funcs, &g)
+	}
 }
 
 // dated adds the names that the headers of each release lead a function to: __nvJitLinkCreate_12_9.

@@ -16,7 +16,7 @@ func (p *parser) library(rest string) error {
 	if p.api.Answered != nil {
 		return fmt.Errorf("library %s: an interface has one library row", head[0])
 	}
-	a := &Answered{Package: x["package"], Room: x["room"], Header: x["header"], Macro: x["macro"], Prefix: x["prefix"], Status: x["status"],
+	a := &Answered{Package: x["package"], Room: x["room"], Header: x["header"], Macro: x["macro"], Prefix: x["prefix"], Status: x["status"], Also: x["also"],
 		Null: -1, LastError: x["lasterror"] != "", Plain: x["plain"] != ""}
 	lib := Library{Soname: head[0], Key: x["key"]}
 	for word, dst := range map[string]*int{"unsupported": &lib.Unsupported, "child": &lib.Child, "exit": &lib.Exit, "null": &a.Null} {

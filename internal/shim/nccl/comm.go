@@ -1,0 +1,393 @@
+package nccl
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"kudzu/internal/cudart"
+	"kudzu/internal/driver"
+	"kudzu/internal/handle"
+	"kudzu/internal/lockrank"
+	"kudzu/internal/logx"
+	"kudzu/internal/spec/cu"
+	"kudzu/internal/spec/ncclapi"
+)
+
+// comm is one rank of a communicator.
+type comm struct {
+	rank, n int
+	key     secret
+	device  int32
+	ctx     cu.CUcontext
+	config  settings
+	club    club
+
+	ready chan struct{} // closed when it is made, or could not be
+	dead  chan struct{} // closed when it is of no more use; cause says why
+	gone  chan struct{} // closed when it has left
+	cause atomic.Pointer[failure]
+
+	members []member // those that follow: set before ready is closed
+	peers   []*comm  // those of this process
+	boxes   [classes][]*box
+	outlets [classes][]*outlet
+	away    []chan struct{} // by rank: closed when it has left
+
+	scratch []byte // of the collective that runs
+
+	mu       lockrank.Mutex[lockrank.NCCLComm]
+	isAway   []bool // guarded by mu, as all that follows
+	isGone   bool
+	tail     chan struct{} // closed when the last unit is done; nil: there was none
+	socks    map[*sock]struct{}
+	scalars  map[int32]*scalar
+	nextOp   int32
+	windows  map[uint64]window
+	nextName uint64
+}
+
+// handleKind is this package's number among the kinds of package handle.
+const handleKind = 46
+
+var comms = handle.NewTable[comm](handleKind, "NCCL communicators")
+
+// place is a rank of a communicator.
+type place struct {
+	key  secret
+	rank int
+}
+
+var (
+	liveMu lockrank.Mutex[lockrank.NCCLLive]
+	live   = map[place]*comm{} // guarded by liveMu: the ranks of this process, for its other ranks and for connections
+)
+
+func findLive(key secret, rank int) *comm {
+	liveMu.Lock()
+	defer liveMu.Unlock()
+	return live[place{key, rank}]
+}
+
+// newComm is a rank on the device that is current.
+func (t *Thread) newComm(rank, n int32, cfg settings) (*comm, error) {
+	if n < 1 || rank < 0 || rank >= n {
+		return nil, badArgument("rank %d of %d", rank, n)
+	}
+	d := t.driver()
+	if err := cudart.Ready(d); err != nil {
+		return nil, err
+	}
+	ctx, err := d.CtxGetCurrent()
+	if err != nil {
+		return nil, err
+	}
+	device, err := d.CtxGetDevice()
+	if err != nil {
+		return nil, err
+	}
+	c := &comm{device: int32(device), ctx: ctx, config: cfg,
+		ready: make(chan struct{}), dead: make(chan struct{}), gone: make(chan struct{}),
+		socks: map[*sock]struct{}{}, scalars: map[int32]*scalar{}, nextOp: int32(ncclapi.NcclNumOps), windows: map[uint64]window{}}
+	c.resize(int(rank), int(n))
+	return c, nil
+}
+
+// resize makes it a rank of n, before anybody sees it.
+func (c *comm) resize(rank, n int) {
+	c.rank, c.n = rank, n
+	c.isAway, c.away = make([]bool, n), make([]chan struct{}, n)
+	for i := range c.away {
+		c.away[i] = make(chan struct{})
+	}
+	for class := range classes {
+		c.boxes[class], c.outlets[class] = make([]*box, n), make([]*outlet, n)
+		for i := range n {
+			c.boxes[class][i] = newBox()
+			c.outlets[class][i] = &outlet{}
+		}
+	}
+}
+
+// join meets the other ranks. It ends with ready closed, and a cause if it failed.
+func (c *comm) join(id *uniqueID) {
+	defer close(c.ready)
+	if err := c.meet(id); err != nil {
+		c.fail(err)
+	}
+}
+
+func (c *comm) meet(id *uniqueID) error {
+	me, err := self()
+	if err != nil {
+		return err
+	}
+	me.Device, c.key = c.device, id.key
+	if c.club, err = id.club(c, &me); err != nil {
+		return err
+	}
+	liveMu.Lock()
+	live[place{c.key, c.rank}] = c
+	liveMu.Unlock()
+	if c.members, err = c.club.enter(c.rank, c.n, &me, c.hear, c.dead); err != nil {
+		return err
+	}
+	c.peers = make([]*comm, c.n)
+	for r := range c.members {
+		if c.members[r].sameProcess(&me) {
+			c.peers[r] = findLive(c.key, r)
+		}
+	}
+	return nil
+}
+
+// hear takes news of another rank.
+func (c *comm) hear(n news) {
+	if n.lost {
+		why := n.why
+		if !strings.HasPrefix(why, "rank ") { // else it heard it of another rank itself
+			why = fmt.Sprintf("rank %d was lost: %s", n.rank, why)
+		}
+		c.fail(failf(ncclapi.NcclRemoteError, "%s", why))
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.isAway[n.rank] {
+		c.isAway[n.rank] = true
+		close(c.away[n.rank])
+	}
+}
+
+// fail ends the communicator: whoever waits for another rank stops waiting, and the others hear of it.
+func (c *comm) fail(err error) {
+	f := asFailure(err)
+	if !c.end(f) {
+		return
+	}
+	logx.Warnf("NCCL: rank %d of %d: %s", c.rank, c.n, f.text)
+	if say := said.Load(); say != nil {
+		(*say)(f.text)
+	}
+}
+
+// end is fail without a word about it. It reports whether it was the first.
+func (c *comm) end(f *failure) bool {
+	c.mu.Lock()
+	gone := c.isGone
+	c.mu.Unlock()
+	if gone || !c.cause.CompareAndSwap(nil, f) {
+		return false
+	}
+	close(c.dead)
+	c.drop()
+	if c.club != nil {
+		c.club.over(news{c.rank, true, f.text})
+	}
+	return true
+}
+
+// drop closes all connections, and lets nobody find this rank any more.
+func (c *comm) drop() {
+	liveMu.Lock()
+	if live[place{c.key, c.rank}] == c {
+		delete(live, place{c.key, c.rank})
+	}
+	liveMu.Unlock()
+	c.mu.Lock()
+	socks := c.socks
+	c.socks = nil
+	c.mu.Unlock()
+	for s := range socks {
+		s.close()
+	}
+}
+
+// keep notes a connection, to be closed with the communicator. It reports whether that is still to come.
+func (c *comm) keep(s *sock) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.socks == nil {
+		return false
+	}
+	c.socks[s] = struct{}{}
+	return true
+}
+
+// leave ends the communicator as its program wants: all its work is done.
+func (c *comm) leave() {
+	c.mu.Lock()
+	before := c.isGone
+	c.isGone = true
+	c.mu.Unlock()
+	if before || c.cause.Load() != nil {
+		return
+	}
+	close(c.gone)
+	c.club.over(news{rank: c.rank})
+	c.drop()
+}
+
+// find is a live communicator whose initialisation has ended well.
+func find(h ncclapi.NcclComm_t) (*comm, error) {
+	c, err := any_(h)
+	if err != nil {
+		return nil, err
+	}
+	<-c.ready
+	return c, c.err()
+}
+
+// any_ is a communicator, whatever its state.
+func any_(h ncclapi.NcclComm_t) (*comm, error) {
+	c := comms.Get(handle.Value(h))
+	if c == nil {
+		return nil, badArgument("no such communicator")
+	}
+	return c, nil
+}
+
+func (c *comm) err() error {
+	if f := c.cause.Load(); f != nil {
+		return f
+	}
+	return nil
+}
+
+// flush waits for the work that was put in.
+func (c *comm) flush(d *driver.Thread) {
+	c.mu.Lock()
+	tail := c.tail
+	c.mu.Unlock()
+	if tail == nil {
+		return
+	}
+	for {
+		select {
+		case <-tail:
+			return
+		case <-c.dead:
+			return
+		case <-time.After(200 * time.Millisecond):
+			// A context that failed runs nothing any more.
+			if err := c.inContext(d, func() error { return d.StreamQuery(0) }); err != nil && err != driver.Result(cu.CUDA_ERROR_NOT_READY) {
+				c.fail(err)
+				return
+			}
+		}
+	}
+}
+
+// inContext runs f with the communicator's device current.
+func (c *comm) inContext(d *driver.Thread, f func() error) error {
+	if now, err := d.CtxGetCurrent(); err == nil && now == c.ctx {
+		return f()
+	}
+	if err := d.CtxPushCurrent(c.ctx); err != nil {
+		return err
+	}
+	defer func() { _, _ = d.CtxPopCurrent() }()
+	return f()
+}
+
+// CommFinalize waits for the communicator's work and leaves the others.
+func (t *Thread) CommFinalize(h ncclapi.NcclComm_t) error {
+	c, err := find(h)
+	if err != nil {
+		return err
+	}
+	if t.group() != nil {
+		return badUsage("ncclCommFinalize in a group")
+	}
+	c.flush(t.driver())
+	c.leave()
+	return c.err()
+}
+
+// CommDestroy does the same and ends the handle.
+func (t *Thread) CommDestroy(h ncclapi.NcclComm_t) error {
+	c, err := any_(h)
+	if err != nil {
+		return err
+	}
+	<-c.ready
+	if c.cause.Load() == nil {
+		c.flush(t.driver())
+		c.leave()
+	}
+	comms.Delete(handle.Value(h))
+	return nil
+}
+
+// CommAbort ends a communicator with its work under way, and the handle. Ranks that wait for it stop waiting.
+func (t *Thread) CommAbort(h ncclapi.NcclComm_t) error {
+	c := comms.Delete(handle.Value(h))
+	if c == nil {
+		return badArgument("no such communicator")
+	}
+	c.mu.Lock()
+	gone := c.isGone
+	c.mu.Unlock()
+	if !gone {
+		c.end(failf(ncclapi.NcclInternalError, "aborted by its program"))
+	}
+	return nil
+}
+
+// CommRevoke ends what is under way and refuses what comes later, but keeps the handle for queries, splits aside.
+func (t *Thread) CommRevoke(h ncclapi.NcclComm_t, flags int32) error {
+	c, err := any_(h)
+	if err != nil {
+		return err
+	}
+	if flags != 0 {
+		return badArgument("flags %#x of ncclCommRevoke", flags)
+	}
+	c.end(failf(ncclapi.NcclInvalidUsage, "revoked by its program"))
+	return nil
+}
+
+// CommGetAsyncError is what became of the communicator.
+func (t *Thread) CommGetAsyncError(h ncclapi.NcclComm_t) (ncclapi.NcclResult_t, error) {
+	c, err := any_(h)
+	if err != nil {
+		return 0, err
+	}
+	if f := c.cause.Load(); f != nil {
+		return f.code, nil
+	}
+	select {
+	case <-c.ready:
+		return ncclapi.NcclSuccess, nil
+	default:
+		return ncclapi.NcclInProgress, nil
+	}
+}
+
+// CommCount is the number of ranks.
+func (t *Thread) CommCount(h ncclapi.NcclComm_t) (int32, error) {
+	c, err := any_(h)
+	if err != nil {
+		return 0, err
+	}
+	return int32(c.n), nil
+}
+
+// CommUserRank is the rank.
+func (t *Thread) CommUserRank(h ncclapi.NcclComm_t) (int32, error) {
+	c, err := any_(h)
+	if err != nil {
+		return 0, err
+	}
+	return int32(c.rank), nil
+}
+
+// CommCuDevice is the device.
+func (t *Thread) CommCuDevice(h ncclapi.NcclComm_t) (int32, error) {
+	c, err := any_(h)
+	if err != nil {
+		return 0, err
+	}
+	return c.device, nil
+}

@@ -1,0 +1,205 @@
+package nccl
+
+import (
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"kudzu/internal/lockrank"
+	"kudzu/internal/spec/ncclapi"
+)
+
+// The connection between a rank and a hub in another process. The rank says who it is, and gets the table of all; afterwards either side
+// sends news. A connection that ends without news is a rank, or a hub, that was lost.
+
+const (
+	introSize = 16 + 8 + memberSize
+	newsSize  = 4 + 4 + 4
+	whySize   = 400
+)
+
+// open lets ranks of other processes come.
+func (h *hub) open(at endpoint) (endpoint, error) {
+	s, at, err := listen(at)
+	if err != nil {
+		h.forget()
+		return at, failf(ncclapi.NcclSystemError, "address %s: %v", at.String(), err)
+	}
+	h.mu.Lock()
+	h.stop = s.close
+	h.mu.Unlock()
+	go func() {
+		for {
+			conn, err := s.accept()
+			if err != nil {
+				return
+			}
+			go h.serve(conn)
+		}
+	}()
+	return at, nil
+}
+
+// serve is one rank of another process, from its coming to its end.
+func (h *hub) serve(s *sock) {
+	defer s.close()
+	var b [introSize]byte
+	s.patience(10 * time.Second)
+	if s.read(b[:]) != nil || secret(b[:16]) != h.key {
+		return
+	}
+	s.patience(0)
+	rank, n := word(b[16:]), word(b[20:])
+	var m member
+	if m.decode(b[24:]) != nil || n < 1 || rank < 0 || rank >= n {
+		return
+	}
+	var sending lockrank.Mutex[lockrank.NCCLNews]
+	tell := func(x news) { // a rank that does not read its news is stopped, or about to end
+		sending.Lock()
+		defer sending.Unlock()
+		if s.write(x.bytes()) != nil {
+			s.close()
+		}
+	}
+	sending.Lock() // the table comes first
+	if err := h.sit(rank, n, &m, tell); err != nil {
+		_ = s.write(news{rank, true, err.Error()}.bytes())
+		sending.Unlock()
+		return
+	}
+	end := make(chan news, 1)
+	go func() { end <- readNews(s, rank) }()
+	var last news
+	select {
+	case <-h.full:
+		h.sendTable(s)
+		sending.Unlock()
+		last = <-end
+	case last = <-end:
+		sending.Unlock()
+	}
+	last.rank = rank
+	h.over(last)
+}
+
+func (h *hub) sendTable(s *sock) {
+	list, err := h.table(nil)
+	if err != nil {
+		_ = s.write(news{0, true, err.Error()}.bytes()) // the rank is about to be over
+		return
+	}
+	me, err := self()
+	if err != nil {
+		return // then this process has no ranks either
+	}
+	b := append(news{rank: -1}.bytes(), me.Process[:]...)
+	for i := range list {
+		b = list[i].append(b)
+	}
+	_ = s.write(b)
+}
+
+func (n news) bytes() []byte {
+	why := n.why[:min(len(n.why), whySize)]
+	b := appendWords(nil, n.rank, int(flag(n.lost)), len(why))
+	return append(b, why...)
+}
+
+// readNews is the next news of a connection; its end is a loss.
+func readNews(s *sock, rank int) news {
+	var b [newsSize]byte
+	if err := s.read(b[:]); err != nil {
+		return news{rank, true, "its process ended or its connection was closed"}
+	}
+	size := binary.LittleEndian.Uint32(b[8:])
+	if size > whySize {
+		return news{rank, true, "its connection sent what it should not"}
+	}
+	why := make([]byte, size)
+	if s.read(why) != nil {
+		return news{rank, true, "its process ended"}
+	}
+	return news{word(b[:]), b[4] != 0, string(why)}
+}
+
+// remote is a hub of another process.
+type remote struct {
+	s    *sock
+	key  secret
+	once sync.Once
+}
+
+// dialHub connects to the hub of a unique id. It may not be there yet, where rank 0 opens it.
+func (c *comm) dialHub(u *uniqueID) (*remote, error) {
+	for {
+		s, err := newSock(&u.hub)
+		if err != nil {
+			return nil, err
+		}
+		if !c.keep(s) {
+			s.close()
+			return nil, c.err()
+		}
+		if err = s.dial(&u.hub); err == nil {
+			return &remote{s: s, key: u.key}, nil
+		}
+		s.close()
+		if !u.fixed {
+			return nil, failf(ncclapi.NcclSystemError, "the process that made the unique id, at %s: %v", u.hub.String(), err)
+		}
+		select {
+		case <-c.dead:
+			return nil, c.err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (r *remote) enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}) ([]member, error) {
+	b := append(make([]byte, 0, introSize), r.key[:]...)
+	b = m.append(appendWords(b, rank, n))
+	if err := r.s.write(b); err != nil {
+		return nil, failf(ncclapi.NcclRemoteError, "the process that made the unique id: %v", err)
+	}
+	first := readNews(r.s, 0)
+	if first.rank != -1 {
+		return nil, failf(ncclapi.NcclRemoteError, "the process that made the unique id: %s", first.why)
+	}
+	list := make([]member, n)
+	raw := make([]byte, len(secret{})+n*memberSize)
+	if err := r.s.read(raw); err != nil {
+		return nil, failf(ncclapi.NcclRemoteError, "the process that made the unique id: %v", err)
+	}
+	for i := range list {
+		if err := list[i].decode(raw[len(secret{})+i*memberSize:]); err != nil {
+			return nil, err
+		}
+	}
+	go r.listen(secret(raw), list, tell)
+	return list, nil
+}
+
+// listen passes news on until the connection ends. Then the process of the hub is lost, with its ranks that did not say that they left.
+func (r *remote) listen(home secret, list []member, tell func(news)) {
+	left := make([]bool, len(list))
+	for {
+		x := readNews(r.s, -1)
+		if x.rank < 0 || x.rank >= len(list) {
+			break
+		}
+		left[x.rank] = true
+		tell(x)
+	}
+	for rank := range list {
+		if list[rank].Process == home && !left[rank] {
+			tell(news{rank, true, "its process ended or its connection was closed"})
+		}
+	}
+}
+
+func (r *remote) over(n news) {
+	r.once.Do(func() {
+		_ = r.s.write(n.bytes()) // the hub may be gone: then it hears nothing, and tells nobody
+	})
+}

@@ -1,0 +1,268 @@
+package nccl
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"kudzu/internal/lockrank"
+	"kudzu/internal/spec/ncclapi"
+)
+
+// sock is one end of a TCP connection. Its calls block: Go's poller has no part in it, because the program may close every file it has.
+type sock struct {
+	fd int
+
+	mu     lockrank.Mutex[lockrank.NCCLSock]
+	users  int // guarded by mu: calls that use fd; the last of them closes it
+	closed bool
+}
+
+var errClosed = errors.New("the connection was closed")
+
+func (s *sock) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	s.users++
+	return nil
+}
+
+func (s *sock) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users--; s.users == 0 && s.closed {
+		_ = unix.Close(s.fd)
+	}
+}
+
+// close ends the connection, and calls under way return.
+func (s *sock) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // the other end may be gone
+	if s.users == 0 {
+		_ = unix.Close(s.fd)
+	}
+}
+
+// read fills p.
+func (s *sock) read(p []byte) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	for len(p) > 0 {
+		n, err := unix.Read(s.fd, p)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			return errors.New("no answer in time")
+		case err != nil:
+			return err
+		case n == 0:
+			return io.ErrUnexpectedEOF
+		default:
+			p = p[n:]
+		}
+	}
+	return nil
+}
+
+// write sends all of p. It does not raise SIGPIPE.
+func (s *sock) write(p []byte) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	for len(p) > 0 {
+		n, err := unix.SendmsgN(s.fd, p, nil, nil, unix.MSG_NOSIGNAL)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+		p = p[max(n, 0):]
+	}
+	return nil
+}
+
+// patience bounds reads; 0 does not.
+func (s *sock) patience(d time.Duration) {
+	tv := unix.NsecToTimeval(d.Nanoseconds())
+	_ = unix.SetsockoptTimeval(s.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv) // without it a stranger holds a thread
+}
+
+func (e *endpoint) family() int {
+	if e.V6 {
+		return unix.AF_INET6
+	}
+	return unix.AF_INET
+}
+
+func (e *endpoint) sockaddr() unix.Sockaddr {
+	if e.V6 {
+		return &unix.SockaddrInet6{Addr: e.IP, Port: int(e.Port)}
+	}
+	return &unix.SockaddrInet4{Addr: [4]byte(e.IP[:4]), Port: int(e.Port)}
+}
+
+// newSock is a socket of an endpoint's family.
+func newSock(e *endpoint) (*sock, error) {
+	fd, err := unix.Socket(e.family(), unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &sock{fd: fd}, nil
+}
+
+// dial connects.
+func (s *sock) dial(e *endpoint) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	err := unix.Connect(s.fd, e.sockaddr())
+	if err == nil {
+		s.prompt()
+	}
+	return err
+}
+
+// prompt sends small messages at once.
+func (s *sock) prompt() {
+	_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // slower without it
+}
+
+// listen takes connections at an address; port 0: any.
+func listen(at endpoint) (*sock, endpoint, error) {
+	s, err := newSock(&at)
+	if err != nil {
+		return nil, at, err
+	}
+	if at.Port != 0 {
+		_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	}
+	if err = unix.Bind(s.fd, at.sockaddr()); err == nil {
+		err = unix.Listen(s.fd, 1024)
+	}
+	var own unix.Sockaddr
+	if err == nil {
+		own, err = unix.Getsockname(s.fd)
+	}
+	if err != nil {
+		s.close()
+		return nil, at, err
+	}
+	switch a := own.(type) {
+	case *unix.SockaddrInet4:
+		at.Port = uint16(a.Port)
+	case *unix.SockaddrInet6:
+		at.Port = uint16(a.Port)
+	}
+	return s, at, nil
+}
+
+// accept is the next connection, or an error once the socket is closed.
+func (s *sock) accept() (*sock, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	for {
+		fd, _, err := unix.Accept4(s.fd, unix.SOCK_CLOEXEC)
+		switch {
+		case err == nil:
+			n := &sock{fd: fd}
+			n.prompt()
+			return n, nil
+		case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM), errors.Is(err, unix.ENOBUFS):
+			time.Sleep(100 * time.Millisecond) // the program may close some
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.ECONNABORTED):
+		default:
+			return nil, err
+		}
+	}
+}
+
+// door is the one listener of this process for connections of other ranks.
+var door = sync.OnceValues(func() (endpoint, error) {
+	at, err := ownAddress()
+	if err != nil {
+		return at, err
+	}
+	s, at, err := listen(at)
+	if err != nil {
+		return at, err
+	}
+	go func() {
+		for {
+			conn, err := s.accept()
+			if err != nil {
+				return
+			}
+			go admit(conn)
+		}
+	}()
+	return at, nil
+})
+
+// greeting begins a connection between two ranks.
+const greetingSize = 16 + 3*4
+
+// admit gives a connection to the rank it is for, if it knows the communicator.
+func admit(s *sock) {
+	var b [greetingSize]byte
+	s.patience(10 * time.Second)
+	if s.read(b[:]) != nil {
+		s.close()
+		return
+	}
+	s.patience(0)
+	from, to, k := word(b[16:]), word(b[20:]), class(word(b[24:]))
+	c := findLive(secret(b[:16]), to)
+	if c == nil || from < 0 || from >= c.n || k < 0 || k >= classes || !c.keep(s) {
+		s.close()
+		return
+	}
+	select {
+	case c.boxes[k][from].arrived <- s:
+	default:
+		s.close() // it has one
+	}
+}
+
+// connect opens the way to a rank of another process.
+func (c *comm) connect(o *outlet, k class, to int) error {
+	m := &c.members[to]
+	s, err := newSock(&m.Addr)
+	if err != nil {
+		return err
+	}
+	if !c.keep(s) {
+		s.close()
+		return errClosed
+	}
+	b := append(make([]byte, 0, greetingSize), c.key[:]...)
+	b = appendWords(b, c.rank, to, int(k))
+	if err = s.dial(&m.Addr); err == nil {
+		err = s.write(b)
+	}
+	if err != nil {
+		return failf(ncclapi.NcclRemoteError, "rank %d at %s: %v", to, m.Addr.String(), err)
+	}
+	o.to = s
+	o.plain = !m.near(&c.members[c.rank]) || setTo("NCCL_SHM_DISABLE", "1") || setTo("NCCL_P2P_DISABLE", "1")
+	return nil
+}
+
+// setTo reports whether one of NCCL's variables has a value.
+func setTo(name, value string) bool { return strings.TrimSpace(variable(name)) == value }
