@@ -371,6 +371,7 @@ func TestArguments(t *testing.T) {
 		{"a root", a.Bcast(p, 1, ncclapi.NcclInt8, 2, a.comm, a.stream), ncclapi.NcclInvalidArgument},
 		{"a size", a.AllGather(p, p, 64, ncclapi.NcclInt8, a.comm, a.stream), ncclapi.NcclInvalidArgument},
 		{"host memory", a.Bcast(hostmem.Of(&host[0]), 1, ncclapi.NcclInt8, 0, a.comm, a.stream), ncclapi.NcclInvalidArgument},
+		{"very many devices", a.CommInitAll(hostmem.Of(&host[0]), 1<<30, hostmem.Nil), ncclapi.NcclInvalidArgument},
 		{"an end of no group", a.GroupEnd(), ncclapi.NcclInvalidUsage},
 		{"nothing to do", a.Bcast(p, 0, ncclapi.NcclInt8, 0, a.comm, a.stream), ncclapi.NcclSuccess},
 	} {

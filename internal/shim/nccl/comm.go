@@ -40,6 +40,7 @@ type comm struct {
 	mu       lockrank.Mutex[lockrank.NCCLComm]
 	isAway   []bool // guarded by mu, as all that follows
 	isGone   bool
+	isTold   bool          // of its failure
 	tail     chan struct{} // closed when the last unit is done; nil: there was none
 	socks    map[*sock]struct{}
 	scalars  map[int32]*scalar
@@ -47,6 +48,9 @@ type comm struct {
 	windows  map[uint64]window
 	nextName uint64
 }
+
+// maxRanks bounds a communicator: every rank has a little memory for each other.
+const maxRanks = 1 << 16
 
 // handleKind is this package's number among the kinds of package handle.
 const handleKind = 46
@@ -72,7 +76,7 @@ func findLive(key secret, rank int) *comm {
 
 // newComm is a rank on the device that is current.
 func (t *Thread) newComm(rank, n int32, cfg settings) (*comm, error) {
-	if n < 1 || rank < 0 || rank >= n {
+	if n < 1 || n > maxRanks || rank < 0 || rank >= n {
 		return nil, badArgument("rank %d of %d", rank, n)
 	}
 	d := t.driver()
@@ -163,29 +167,34 @@ func (c *comm) hear(n news) {
 // fail ends the communicator: whoever waits for another rank stops waiting, and the others hear of it.
 func (c *comm) fail(err error) {
 	f := asFailure(err)
-	if !c.end(f) {
+	c.mu.Lock()
+	known := c.isGone || c.isTold || c.cause.Load() != nil
+	c.isTold = true
+	c.mu.Unlock()
+	if known {
 		return
 	}
+	// First the line: a program that sees the code may end before it is written.
 	logx.Warnf("NCCL: rank %d of %d: %s", c.rank, c.n, f.text)
 	if say := said.Load(); say != nil {
 		(*say)(f.text)
 	}
+	c.end(f)
 }
 
-// end is fail without a word about it. It reports whether it was the first.
-func (c *comm) end(f *failure) bool {
+// end is fail without a word about it.
+func (c *comm) end(f *failure) {
 	c.mu.Lock()
 	gone := c.isGone
 	c.mu.Unlock()
 	if gone || !c.cause.CompareAndSwap(nil, f) {
-		return false
+		return
 	}
 	close(c.dead)
-	c.drop()
-	if c.club != nil {
+	if c.club != nil { // through a connection that drop closes
 		c.club.over(news{c.rank, true, f.text})
 	}
-	return true
+	c.drop()
 }
 
 // drop closes all connections, and lets nobody find this rank any more.

@@ -65,8 +65,11 @@ func (t *Thread) make(out hostmem.Ptr, c *comm, join func()) error {
 
 // CommInitAll makes a communicator of devices of this process, one rank each.
 func (t *Thread) CommInitAll(out hostmem.Ptr, n int32, list hostmem.Ptr) error {
-	if out == hostmem.Nil || n < 1 {
+	if out == hostmem.Nil || n < 1 || n > maxRanks {
 		return badArgument("%d devices", n)
+	}
+	for i := range n { // a bad address shows now, and not in the middle
+		hostmem.Store(out.Index(int(i), 8), uint64(0))
 	}
 	key, err := newSecret()
 	if err != nil {

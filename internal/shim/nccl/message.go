@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -161,15 +162,18 @@ func (p *pending) wait() error {
 	return nil
 }
 
-// because is the reason for which the communicator ended, if it did: a connection that fails then is only the consequence.
+// because is the reason for which a connection failed. A rank that heard of a loss closes its connections, so that another may see those
+// end before it has heard itself: the hub is about to say which rank it was.
 func (c *comm) because(err error) error {
 	if err == nil {
 		return nil
 	}
-	if f := c.err(); f != nil {
-		return f
+	select {
+	case <-c.dead:
+		return c.err()
+	case <-time.After(time.Second):
+		return err
 	}
-	return err
 }
 
 // What a receiver answers to a message whose bytes are in the sender's memory.
