@@ -1,4 +1,4 @@
-// What cuBLAS, cuBLASLt, cuSPARSE, NVML, libNVVM, nvFatbin, CUPTI and NCCL answer without the Go image: texts of result codes, and versions.
+// What the libraries answer without the Go image: texts of result codes, and versions.
 // A pointer or a size can only be answered here; Go answers result codes.
 #include "base.h"
 #include <stdlib.h>
