@@ -17,8 +17,8 @@ static void ended(void *block) {
 	struct kz_thread *t = block;
 	if (t->flags & KZ_THREAD_KEPT)
 		kz_thread_ended(t);
-	free(t->passes);
-	t->passes = NULL; // a destructor that comes later may call us again
+	free(t->tickets);
+	t->tickets = NULL; // a destructor that comes later may call us again
 }
 
 __attribute__((constructor)) static void start(void) { keyed = !pthread_key_create(&key, ended); }

@@ -19,8 +19,8 @@ struct kz_thread {
 	uint32_t depth;     // contexts on the stack
 	int32_t device;     // of the runtime API: the one chosen, plus one; 0 before a choice
 	uint64_t stack[KZ_CONTEXT_STACK]; // stack[depth-1] is the current CUcontext
-	void *passes;                     // the engine's, or NULL; for free() when the thread ends
-	uint64_t generation;              // of passes, as the driver saw it last
+	void *tickets;                    // the engine's, or NULL; for free() when the thread ends
+	uint64_t generation;              // of tickets, as the driver saw it last
 };
 
 _Static_assert(sizeof(struct kz_thread) == 24 + 8 * (KZ_CONTEXT_STACK + 2), "mirrored in Go");

@@ -36,7 +36,7 @@ func start() error {
 	debug.SetGCPercent(100)
 	debug.SetMemoryLimit(math.MaxInt64)
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
-	abi.Express(engine.ExpressCalls())
+	abi.FastPath(engine.FastPathCalls())
 	client := devices.Client(devices.Config{}) // one compiler process serves devices and libraries
 	driver.Start(devices.All(devices.Config{Shared: client}), abi.CallOut, abi.CallBack, abi.CallQuiet)
 	libraries.Start(client)

@@ -44,27 +44,27 @@ int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args) {
 	return rc;
 }
 
-static struct { // engine/express.h
-	int (*launch)(void *passes, uint64_t context, const void *call);
-	int (*wait)(void *passes, uint64_t context, uint64_t stream);
-} express;
+static struct { // engine/fastpath.h
+	int (*launch)(void *tickets, uint64_t context, const void *call);
+	int (*wait)(void *tickets, uint64_t context, uint64_t stream);
+} fast;
 
-void kz_express_set(uint64_t launch, uint64_t wait) {
-	express.launch = (int (*)(void *, uint64_t, const void *))launch;
-	express.wait = (int (*)(void *, uint64_t, uint64_t))wait;
+void kz_fast_set(uint64_t launch, uint64_t wait) {
+	fast.launch = (int (*)(void *, uint64_t, const void *))launch;
+	fast.wait = (int (*)(void *, uint64_t, uint64_t))wait;
 }
 
-// The thread's block if it may make a call without Go, or NULL. The wiring has set express before Go leaves a pass.
+// The thread's block if it may make a call without Go, or NULL. The wiring has set fast before Go leaves a ticket.
 static struct kz_thread *may_pass(void) {
 	struct kz_thread *t = host->thread();
-	bool plain = t->passes && t->depth - 1 < KZ_CONTEXT_STACK && !(t->flags & (KZ_THREAD_CALLBACK | KZ_THREAD_QUIET));
+	bool plain = t->tickets && t->depth - 1 < KZ_CONTEXT_STACK && !(t->flags & (KZ_THREAD_CALLBACK | KZ_THREAD_QUIET));
 	return plain ? t : NULL;
 }
 
 int32_t kz_door_launch(uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = may_pass();
 	int saved = errno;
-	if (t && express.launch(t->passes, t->stack[t->depth - 1], args)) {
+	if (t && fast.launch(t->tickets, t->stack[t->depth - 1], args)) {
 		errno = saved;
 		return 0;
 	}
@@ -75,7 +75,7 @@ int32_t kz_door_launch(uint32_t id, uint32_t flag, void *args) {
 static int32_t wait_for(uint64_t stream, uint32_t id, uint32_t flag, void *args) {
 	struct kz_thread *t = may_pass();
 	int saved = errno;
-	if (t && express.wait(t->passes, t->stack[t->depth - 1], stream)) {
+	if (t && fast.wait(t->tickets, t->stack[t->depth - 1], stream)) {
 		errno = saved;
 		return 0;
 	}

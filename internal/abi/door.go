@@ -11,7 +11,7 @@ package abi
 #cgo noescape kz_host_take
 #cgo nocallback kz_host_take
 #cgo nocallback kz_host_noted
-#cgo nocallback kz_express_set
+#cgo nocallback kz_fast_set
 #include "door.h"
 */
 import "C"
@@ -198,8 +198,8 @@ func CallQuiet(fn, a, b, c, d uint64) uint64 {
 	return uint64(C.kz_call_quiet(C.uint64_t(fn), C.uint64_t(a), C.uint64_t(b), C.uint64_t(c), C.uint64_t(d)))
 }
 
-// Express gives the door the engine's functions for calls that need no Go.
-func Express(launch, wait uint64) { C.kz_express_set(C.uint64_t(launch), C.uint64_t(wait)) }
+// FastPath gives the door the engine's functions for calls that need no Go.
+func FastPath(launch, wait uint64) { C.kz_fast_set(C.uint64_t(launch), C.uint64_t(wait)) }
 
 // CallOut calls a C function of the program with up to four arguments.
 func CallOut(fn, a, b, c, d uint64) uint64 {

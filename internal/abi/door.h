@@ -25,12 +25,12 @@ int32_t kz_door(uint32_t id, uint32_t flag, void *args);
 // kz_door_ends is kz_door for calls that may end a context.
 int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args);
 
-// kz_door for cuLaunchKernel, cuStreamSynchronize and cuCtxSynchronize: where the thread has a pass, C does it without Go
-// (engine/express.c).
+// kz_door for cuLaunchKernel, cuStreamSynchronize and cuCtxSynchronize: where the thread has a ticket, C does it without Go
+// (engine/fastpath.c).
 int32_t kz_door_launch(uint32_t id, uint32_t flag, void *args);
 int32_t kz_door_wait(uint32_t id, uint32_t flag, void *args);
 int32_t kz_door_wait_all(uint32_t id, uint32_t flag, void *args);
-void kz_express_set(uint64_t launch, uint64_t wait);
+void kz_fast_set(uint64_t launch, uint64_t wait);
 
 // kz_host_secure: the process has more rights than the user who started it.
 int kz_host_secure(void);

@@ -146,39 +146,39 @@ type Starter interface {
 	Start(block [3]uint32) error
 }
 
-// Express is a device for which C makes the most frequent calls without Go: launches and waits like one that Go made before, as long as
-// nothing has changed that it was checked against. Of several devices that are Express, all answer the same.
-type Express interface {
-	// Generation is that of passes made now; it is read before the checks.
+// FastPath is a device for which C makes the most frequent calls without Go: launches and waits like one that Go made before, as long as
+// nothing has changed that it was checked against. Of several devices that are FastPath, all answer the same.
+type FastPath interface {
+	// Generation is that of tickets made now; it is read before the checks.
 	Generation() uint64
-	// Changed is called after a change to anything that was checked. No call with a pass of an older generation is under way when
+	// Changed is called after a change to anything that was checked. No call with a ticket of an older generation is under way when
 	// it returns, and none comes later.
 	Changed()
-	// Counters are words that C counts in, and what frees them, when no pass that names them is good.
+	// Counters are words that C counts in, and what frees them, when no ticket that names them is good.
 	Counters(n int) (words []atomic.Uint64, free func())
 }
 
-// PassKey is what a call must name to be made with a pass, on the thread whose place for passes this is.
-type PassKey struct {
+// TicketKey is what a call must name to be made with a ticket, on the thread whose place for tickets this is.
+type TicketKey struct {
 	Thread                *uint64
 	Generation            uint64 // as read before the checks
 	Func, Stream, Context uint64
 }
 
-// AllStreams is the stream of a PassKey for waiting for all of a context.
+// AllStreams is the stream of a TicketKey for waiting for all of a context.
 const AllStreams = ^uint64(0)
 
-// ExpressQueue is a queue of such a device.
-type ExpressQueue interface {
-	// PassLaunch allows launches that differ from l, which was put in a moment ago, in grid, dynamic shared memory and parameters
+// FastPathQueue is a queue of such a device.
+type FastPathQueue interface {
+	// TicketLaunch allows launches that differ from l, which was put in a moment ago, in grid, dynamic shared memory and parameters
 	// only, within the limits; put counts them. It does nothing where such a launch is not as simple as it looks.
-	PassLaunch(key PassKey, k Kernel, l *Launch, limits LaunchLimits, put *atomic.Uint64)
-	// PassWait allows to wait for the queue where put, work put in, is not synced, work waited for, unless one of quiet's words,
+	TicketLaunch(key TicketKey, k Kernel, l *Launch, limits LaunchLimits, put *atomic.Uint64)
+	// TicketWait allows to wait for the queue where put, work put in, is not synced, work waited for, unless one of quiet's words,
 	// which may be nil, is not zero when it is done.
-	PassWait(key PassKey, put, synced *atomic.Uint64, quiet [2]*atomic.Uint64)
+	TicketWait(key TicketKey, put, synced *atomic.Uint64, quiet [2]*atomic.Uint64)
 }
 
-// LaunchLimits is what a launch with a pass is checked against.
+// LaunchLimits is what a launch with a ticket is checked against.
 type LaunchLimits struct {
 	Grid   [3]uint32
 	Shared uint32

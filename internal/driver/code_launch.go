@@ -174,7 +174,7 @@ func (t *Thread) enqueue(sc *scratch, f *Function, h cu.CUfunction, stream cu.CU
 		return err
 	}
 	if sc.gen != 0 {
-		t.pass(sc, f, h, stream, st)
+		t.ticket(sc, f, h, stream, st)
 	}
 	return nil
 }

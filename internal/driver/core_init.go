@@ -57,7 +57,7 @@ type state struct {
 	mu    lockrank.Mutex[lockrank.DriverState]
 	// guarded by mu until ready, then constant
 	devices   []*Device
-	express   backend.Express  // nil: none of them is
+	fast      backend.FastPath // nil: none of them is
 	installed []backend.Device // with those that are hidden from programs
 	abroad    bool             // some device's vendor has libraries of its own
 	initErr   error            // what the first cuInit answered, if it failed
@@ -188,7 +188,7 @@ func (t *Thread) Init(flags uint32) error {
 		s.devices = append(s.devices, newDevice(i, d))
 		s.abroad = s.abroad || d.Info().Abroad
 	}
-	s.findExpress()
+	s.findFastPath()
 	s.ready.Store(true)
 	return nil
 }

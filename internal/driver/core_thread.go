@@ -23,7 +23,7 @@ type Thread struct {
 	Depth     uint32                  // contexts on Stack
 	Device    int32                   // the runtime API's device, plus one; 0 before a choice
 	Stack     [MaxContextStack]uint64 // CUcontext values; Stack[Depth-1] is current
-	Passes    uint64                  // the backend's, see core_express.go
+	Tickets   uint64                  // the backend's, see core_fastpath.go
 	Passed    uint64                  // their generation, as seen last
 }
 

@@ -33,9 +33,9 @@ type Context struct {
 	legacy    atomic.Pointer[Stream]
 	blocking  atomic.Pointer[[]*Stream] // those that the legacy stream waits for; written under mu, replaced, never changed in place
 
-	// Passes were given that the order concerns (core_express.go): for the legacy stream, which had it to itself, and for blocking ones.
-	alonePasses, dirtyPasses atomic.Bool
-	staged                   *atomic.Uint64 // len(staging), where C sees it
+	// Tickets were given that the order concerns (core_fastpath.go): for the legacy stream, which had it to itself, and for blocking ones.
+	aloneTickets, dirtyTickets atomic.Bool
+	staged                     *atomic.Uint64 // len(staging), where C sees it
 
 	tailMu lockrank.Mutex[lockrank.DriverTail] // held under order, for legacyTail only
 	tail   backend.Fence                       // guarded by tailMu: end of the legacy stream at tailAt

@@ -119,7 +119,7 @@ func (s *Stream) begin() error {
 	c := s.ctx
 	switch s.kind {
 	case blockingStream:
-		if c.alonePasses.Load() {
+		if c.aloneTickets.Load() {
 			c.order.Lock()
 			c.notAlone()
 			c.order.Unlock()

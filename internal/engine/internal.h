@@ -356,11 +356,11 @@ enum kz_driver { KZ_WORKER, KZ_HELPER, KZ_GO_HELPER };
 struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, enum kz_driver who);
 void kz_op_finish(struct kz_queue *q, struct kz_op *op);
 
-// --- calls without Go (express.c) ---
+// --- calls without Go (fastpath.c) ---
 
-struct kz_pass_param;
+struct kz_ticket_param;
 // 0, or 1: an address was bad. A fault between kz_gather and kz_gather_bad is taken there.
-int kz_gather(uint8_t *out, const uint64_t *list, const struct kz_pass_param *at, uint32_t n);
+int kz_gather(uint8_t *out, const uint64_t *list, const struct kz_ticket_param *at, uint32_t n);
 extern const char kz_gather_bad[];
 // kz_queue_launch that does not wait: KZ_NOMEM where the queue is full.
 int kz_queue_launch_now(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params);

@@ -2,9 +2,9 @@ package testkit
 
 import "testing"
 
-// TestAppExpress: calls that C makes without Go answer what they answer through Go, and keep the order of streams.
-func TestAppExpress(t *testing.T) {
-	exe := appProgram(t, "app_express")
+// TestAppFastPath: calls that C makes without Go answer what they answer through Go, and keep the order of streams.
+func TestAppFastPath(t *testing.T) {
+	exe := appProgram(t, "app_fastpath")
 	slow := newApp(t, "cpu", exe, "codes", "go").run()
 	fast := newApp(t, "cpu", exe, "codes").run()
 	if slow.code != 0 || slow.stdout != fast.stdout || slow.stderr != fast.stderr {

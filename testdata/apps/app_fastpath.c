@@ -1,4 +1,4 @@
-// Calls that are made without Go once they were made before, against the same calls through Go: app_express codes|order [go].
+// Calls that are made without Go once they were made before, against the same calls through Go: app_fastpath codes|order [go].
 // codes prints what launches and waits answer after everything that can change the answer. With go, a change that matters to nobody comes
 // before every call, so that none is made without Go: the output must be the same.
 #include "app.h"

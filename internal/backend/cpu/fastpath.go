@@ -8,11 +8,11 @@ import (
 	"kudzu/internal/engine"
 )
 
-// What C does without Go: backend.Express, by the engine's passes.
+// What C does without Go: backend.FastPath, by the engine's tickets.
 
 var (
-	_ backend.Express      = (*Device)(nil)
-	_ backend.ExpressQueue = (*Queue)(nil)
+	_ backend.FastPath      = (*Device)(nil)
+	_ backend.FastPathQueue = (*Queue)(nil)
 )
 
 // Generation is the engine's.
@@ -24,8 +24,8 @@ func (d *Device) Changed() { engine.Changed() }
 // Counters are C memory.
 func (d *Device) Counters(n int) ([]atomic.Uint64, func()) { return engine.Counters(n) }
 
-// PassLaunch is for compiled code that is launched as it is: without clusters, without launches of its own, in no need of a compilation.
-func (q *Queue) PassLaunch(key backend.PassKey, k backend.Kernel, l *backend.Launch, limits backend.LaunchLimits, put *atomic.Uint64) {
+// TicketLaunch is for compiled code that is launched as it is: without clusters, without launches of its own, in no need of a compilation.
+func (q *Queue) TicketLaunch(key backend.TicketKey, k backend.Kernel, l *backend.Launch, limits backend.LaunchLimits, put *atomic.Uint64) {
 	kk, ok := k.(*Kernel)
 	if !ok || l.Cooperative || l.Cluster != [3]uint32{} || kk.decl.ReqCluster[0] > 0 || len(kk.decl.Params) > engine.MaxPassParams || len(l.Params) > engine.MaxPassBytes {
 		return
@@ -34,8 +34,8 @@ func (q *Queue) PassLaunch(key backend.PassKey, k backend.Kernel, l *backend.Lau
 	if v == nil || v.run != nil || v.launches || v.cooperative || v.clusters || len(l.Params) < int(v.params) {
 		return
 	}
-	p := engine.Pass{
-		PassKey: engineKey(key), Block: l.Block, MaxGrid: limits.Grid, MaxShared: limits.Shared, ParamBytes: len(l.Params), Vars: v.vars, Put: put,
+	p := engine.Ticket{
+		TicketKey: engineKey(key), Block: l.Block, MaxGrid: limits.Grid, MaxShared: limits.Shared, ParamBytes: len(l.Params), Vars: v.vars, Put: put,
 	}
 	var places [engine.MaxPassParams][2]uint16
 	for i, a := range kk.decl.Params {
@@ -48,14 +48,14 @@ func (q *Queue) PassLaunch(key backend.PassKey, k backend.Kernel, l *backend.Lau
 	if r := kk.p.dev.b.report; r != nil {
 		p.Launches = &r.counters[ReportLaunches]
 	}
-	q.q.Pass(key.Thread, v.code, &p)
+	q.q.Ticket(key.Thread, v.code, &p)
 }
 
-// PassWait is for any queue.
-func (q *Queue) PassWait(key backend.PassKey, put, synced *atomic.Uint64, quiet [2]*atomic.Uint64) {
-	q.q.PassWait(key.Thread, &engine.Wait{PassKey: engineKey(key), Put: put, Synced: synced, Quiet: quiet})
+// TicketWait is for any queue.
+func (q *Queue) TicketWait(key backend.TicketKey, put, synced *atomic.Uint64, quiet [2]*atomic.Uint64) {
+	q.q.TicketWait(key.Thread, &engine.Wait{TicketKey: engineKey(key), Put: put, Synced: synced, Quiet: quiet})
 }
 
-func engineKey(k backend.PassKey) engine.PassKey {
-	return engine.PassKey{Generation: k.Generation, Func: k.Func, Stream: k.Stream, Context: k.Context}
+func engineKey(k backend.TicketKey) engine.TicketKey {
+	return engine.TicketKey{Generation: k.Generation, Func: k.Func, Stream: k.Stream, Context: k.Context}
 }

@@ -1,11 +1,11 @@
-// The express way: a launch or a wait that differs from one which Go has made only in what needs no check is made here, without Go.
+// The fast path: a launch or a wait that differs from one which Go has made only in what needs no check is made here, without Go.
 //
-// Go decides what is plain. It leaves a pass with the thread whose call it was; the pass names the queue, the code and the bounds that the
+// Go decides what is plain. It leaves a ticket with the thread whose call it was; the ticket names the queue, the code and the bounds that the
 // call was checked against. It is good for one generation. Whoever changes anything that the checks looked at makes the change first
-// and then calls kz_express_changed, which begins a new generation and waits for the calls that entered in an older one. So a
-// call either comes before the change, or finds its pass out of date and goes through Go, which sees the change. Passes hold no
-// references: what they name lives at least until kz_express_changed.
-#include "express.h"
+// and then calls kz_fast_changed, which begins a new generation and waits for the calls that entered in an older one. So a
+// call either comes before the change, or finds its ticket out of date and goes through Go, which sees the change. Tickets hold no
+// references: what they name lives at least until kz_fast_changed.
+#include "fastpath.h"
 #include "internal.h"
 #include <sched.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 enum { LAUNCHES = 128, WAITS = 8, SHARDS = 32, SPINS = 1000 };
 
-struct kz_passes {
+struct kz_tickets {
 	uint32_t shard;
 	struct kz_wait waits[WAITS];
-	struct kz_pass launches[LAUNCHES];
+	struct kz_ticket launches[LAUNCHES];
 };
 
 static _Atomic uint64_t generation = 1;
@@ -28,16 +28,16 @@ static struct {
 
 uint64_t *kz_generation(void) { return (uint64_t *)&generation; }
 
-static bool enter(struct kz_passes *t, uint64_t of) {
+static bool enter(struct kz_tickets *t, uint64_t of) {
 	atomic_fetch_add(&shards[t->shard].calls, 1); // before the look at the generation, in the order that changed() sees
 	if (atomic_load(&generation) == of) return true;
 	atomic_fetch_sub(&shards[t->shard].calls, 1);
 	return false;
 }
 
-static void leave(struct kz_passes *t) { atomic_fetch_sub_explicit(&shards[t->shard].calls, 1, memory_order_release); }
+static void leave(struct kz_tickets *t) { atomic_fetch_sub_explicit(&shards[t->shard].calls, 1, memory_order_release); }
 
-void kz_express_changed(void) {
+void kz_fast_changed(void) {
 	atomic_fetch_add(&generation, 1);
 	for (int i = 0; i < SHARDS; i++)
 		for (int turns = 0; atomic_load(&shards[i].calls); turns++) {
@@ -48,9 +48,9 @@ void kz_express_changed(void) {
 
 uint64_t *kz_counters_new(uint64_t n) { return kz_held(calloc(n, sizeof(uint64_t))); }
 
-struct kz_passes *kz_passes_new(void) {
+struct kz_tickets *kz_tickets_new(void) {
 	static _Atomic uint32_t made;
-	struct kz_passes *t = calloc(1, sizeof *t);
+	struct kz_tickets *t = calloc(1, sizeof *t);
 	if (t) t->shard = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) % SHARDS;
 	return t;
 }
@@ -60,20 +60,20 @@ static uint32_t mix(uint64_t a, uint64_t b) {
 	return (uint32_t)(h >> 40);
 }
 
-// A launch's pass is at one of two places. This is the first; the other is its neighbour.
+// A launch's ticket is at one of two places. This is the first; the other is its neighbour.
 static uint32_t place(uint64_t func, uint64_t stream, const uint32_t block[3]) {
 	return mix(func ^ stream << 20, block[0] | (uint64_t)block[1] << 24 | (uint64_t)block[2] << 44) % LAUNCHES;
 }
 
-static struct kz_wait *wait_at(struct kz_passes *t, uint64_t stream, uint64_t context) { return &t->waits[mix(stream, context) % WAITS]; }
+static struct kz_wait *wait_at(struct kz_tickets *t, uint64_t stream, uint64_t context) { return &t->waits[mix(stream, context) % WAITS]; }
 
-static bool same(const struct kz_pass *a, const struct kz_pass *b) {
+static bool same(const struct kz_ticket *a, const struct kz_ticket *b) {
 	return a->func == b->func && a->stream == b->stream && a->context == b->context && !memcmp(a->block, b->block, sizeof a->block);
 }
 
-void kz_pass_put(struct kz_passes *t, const struct kz_pass *p) {
+void kz_ticket_put(struct kz_tickets *t, const struct kz_ticket *p) {
 	uint32_t at = place(p->func, p->stream, p->block);
-	struct kz_pass *first = &t->launches[at], *second = &t->launches[at ^ 1];
+	struct kz_ticket *first = &t->launches[at], *second = &t->launches[at ^ 1];
 	if (same(first, p) || first->generation != p->generation) *first = *p;
 	else if (same(second, p)) *second = *p;
 	else {
@@ -82,21 +82,21 @@ void kz_pass_put(struct kz_passes *t, const struct kz_pass *p) {
 	}
 }
 
-void kz_wait_put(struct kz_passes *t, const struct kz_wait *w) { *wait_at(t, w->stream, w->context) = *w; }
+void kz_wait_put(struct kz_tickets *t, const struct kz_wait *w) { *wait_at(t, w->stream, w->context) = *w; }
 
 static _Atomic uint64_t *word(uint64_t address) { return (_Atomic uint64_t *)address; }
 
-static bool fits(const struct kz_pass *p, uint64_t context, const struct kz_launch_call *c) {
+static bool fits(const struct kz_ticket *p, uint64_t context, const struct kz_launch_call *c) {
 	if (p->func != c->func || p->stream != c->stream || p->context != context || c->extra || c->shared > p->shared_max) return false;
 	for (int i = 0; i < 3; i++)
 		if (c->block[i] != p->block[i] || c->grid[i] - 1 >= p->grid_max[i]) return false;
 	return p->nparams == 0 || c->params;
 }
 
-int kz_express_launch(struct kz_passes *t, uint64_t context, const struct kz_launch_call *c) {
+int kz_fast_launch(struct kz_tickets *t, uint64_t context, const struct kz_launch_call *c) {
 	uint32_t at = place(c->func, c->stream, c->block);
-	const struct kz_pass *p = &t->launches[at];
-	_Alignas(16) uint8_t params[KZ_PASS_BYTES];
+	const struct kz_ticket *p = &t->launches[at];
+	_Alignas(16) uint8_t params[KZ_TICKET_BYTES];
 	if (!fits(p, context, c) && !fits(p = &t->launches[at ^ 1], context, c)) return 0;
 	// The program's memory is read before anything is held: it may not be there.
 	if (kz_gather(params, (const uint64_t *)c->params, p->params, p->nparams) != 0) return 0;
@@ -120,7 +120,7 @@ static bool quiet(const struct kz_wait *w) {
 	return true;
 }
 
-int kz_express_wait(struct kz_passes *t, uint64_t context, uint64_t stream) {
+int kz_fast_wait(struct kz_tickets *t, uint64_t context, uint64_t stream) {
 	const struct kz_wait *w = wait_at(t, stream, context);
 	if (w->stream != stream || w->context != context || !enter(t, w->generation)) return 0;
 	uint64_t n = atomic_load(word(w->put));
@@ -192,7 +192,7 @@ __asm__(".text\n"
 #else
 // Elsewhere every launch goes through Go.
 const char kz_gather_bad[1];
-int kz_gather(uint8_t *out, const uint64_t *list, const struct kz_pass_param *at, uint32_t n) {
+int kz_gather(uint8_t *out, const uint64_t *list, const struct kz_ticket_param *at, uint32_t n) {
 	(void)out, (void)list, (void)at, (void)n;
 	return 1;
 }

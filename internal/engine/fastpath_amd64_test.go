@@ -17,10 +17,10 @@ type launchCall struct {
 	stream, params, extra uint64
 }
 
-// lane is a thread's passes, and what a launch with one of them needs, in C's memory.
+// lane is a thread's tickets, and what a launch with one of them needs, in C's memory.
 type lane struct {
 	r           *rig
-	passes      uint64
+	tickets     uint64
 	c           *launchCall
 	list        []uint64 // addresses of parameters, then their values
 	put, synced *atomic.Uint64
@@ -42,43 +42,43 @@ func newLane(r *rig, params ...uint64) *lane {
 	return l
 }
 
-func (l *lane) key() PassKey {
-	return PassKey{Generation: Generation(), Func: 5, Stream: 9, Context: laneContext}
+func (l *lane) key() TicketKey {
+	return TicketKey{Generation: Generation(), Func: 5, Stream: 9, Context: laneContext}
 }
 
-// pass lets C launch k in q.
-func (l *lane) pass(q *Queue, k *Kernel) {
-	p := Pass{PassKey: l.key(), Block: [3]uint32{32, 1, 1}, MaxGrid: [3]uint32{100, 2, 2}, MaxShared: 1000, Put: l.put}
+// ticket lets C launch k in q.
+func (l *lane) ticket(q *Queue, k *Kernel) {
+	p := Ticket{TicketKey: l.key(), Block: [3]uint32{32, 1, 1}, MaxGrid: [3]uint32{100, 2, 2}, MaxShared: 1000, Put: l.put}
 	for i := range (len(l.list) - 1) / 2 {
 		p.Params, p.ParamBytes = append(p.Params, [2]uint16{uint16(8 * i), 8}), 8*i+8
 	}
-	q.Pass(&l.passes, k, &p)
-	q.PassWait(&l.passes, &Wait{PassKey: l.key(), Put: l.put, Synced: l.synced, Quiet: [2]*atomic.Uint64{nil, l.quiet}})
+	q.Ticket(&l.tickets, k, &p)
+	q.TicketWait(&l.tickets, &Wait{TicketKey: l.key(), Put: l.put, Synced: l.synced, Quiet: [2]*atomic.Uint64{nil, l.quiet}})
 }
 
 func (l *lane) launch() bool { return l.launchIn(laneContext) }
 
 func (l *lane) launchIn(context uintptr) bool {
-	fn, _ := ExpressCalls()
-	if l.passes == 0 { // the door looks
+	fn, _ := FastPathCalls()
+	if l.tickets == 0 { // the door looks
 		return false
 	}
-	r, _, _ := purego.SyscallN(uintptr(fn), uintptr(l.passes), context, uintptr(unsafe.Pointer(l.c)))
+	r, _, _ := purego.SyscallN(uintptr(fn), uintptr(l.tickets), context, uintptr(unsafe.Pointer(l.c)))
 	return r&1 != 0
 }
 
 func (l *lane) wait() bool {
-	_, fn := ExpressCalls()
-	r, _, _ := purego.SyscallN(uintptr(fn), uintptr(l.passes), laneContext, 9)
+	_, fn := FastPathCalls()
+	r, _, _ := purego.SyscallN(uintptr(fn), uintptr(l.tickets), laneContext, 9)
 	return r&1 != 0
 }
 
-func TestExpress(t *testing.T) {
+func TestFastPath(t *testing.T) {
 	r := newRig(t, 2)
 	a, v := r.alloc(1)
 	l := newLane(r, a, 1)
 	k := kernel(t, kAffine)
-	l.pass(r.q, k)
+	l.ticket(r.q, k)
 	l.c.grid[0] = 100
 	for range 1000 {
 		l.list[3] = 1
@@ -134,17 +134,17 @@ func TestExpress(t *testing.T) {
 	}
 	Changed()
 	if l.launch() || l.wait() {
-		t.Error("a pass outlives a change")
+		t.Error("a ticket outlives a change")
 	}
 }
 
 // A poisoned domain, retired code, a task that only Go can run and a full queue are for Go to answer.
-func TestExpressLeavesToGo(t *testing.T) {
+func TestFastPathLeavesToGo(t *testing.T) {
 	r := newRig(t, 2)
 	d, q := r.domain()
 	l := newLane(r)
 	k := kernel(t, kEmpty)
-	l.pass(q, k)
+	l.ticket(q, k)
 	stop := make(chan struct{})
 	r.ok(q.Task(func() error { <-stop; return nil }, TaskInline))
 	if !l.launch() || l.wait() {
@@ -171,7 +171,7 @@ func TestExpressLeavesToGo(t *testing.T) {
 	d.Close()
 	l = newLane(r)
 	gone := kernel(t, kEmpty)
-	l.pass(r.q, gone)
+	l.ticket(r.q, gone)
 	if !l.launch() {
 		t.Error("refused")
 	}
@@ -182,12 +182,12 @@ func TestExpressLeavesToGo(t *testing.T) {
 	}
 }
 
-// When Changed returns, no call with an older pass is under way: what it named may go.
-func TestExpressChanged(t *testing.T) {
+// When Changed returns, no call with an older ticket is under way: what it named may go.
+func TestFastPathChanged(t *testing.T) {
 	r := newRig(t, 2)
 	var open atomic.Bool
 	var wg sync.WaitGroup
-	var mu sync.RWMutex // held by who gives passes, as the driver's locks are
+	var mu sync.RWMutex // held by who gives tickets, as the driver's locks are
 	k := kernel(t, kEmpty)
 	var stop atomic.Bool
 	for range 3 {
@@ -196,7 +196,7 @@ func TestExpressChanged(t *testing.T) {
 			for !stop.Load() {
 				mu.RLock()
 				if open.Load() {
-					l.pass(r.q, k)
+					l.ticket(r.q, k)
 				}
 				mu.RUnlock()
 				for l.launch() {

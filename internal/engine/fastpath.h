@@ -1,13 +1,13 @@
-// Calls that C makes without Go (express.c).
-#ifndef KZ_EXPRESS_H
-#define KZ_EXPRESS_H
+// Calls that C makes without Go (fastpath.c).
+#ifndef KZ_FASTPATH_H
+#define KZ_FASTPATH_H
 
 #include <stdint.h>
 
 struct kz_queue;
 struct kz_kernel;
 
-enum { KZ_PASS_PARAMS = 24, KZ_PASS_BYTES = 512 }; // launches with more parameters go through Go
+enum { KZ_TICKET_PARAMS = 24, KZ_TICKET_BYTES = 512 }; // launches with more parameters go through Go
 
 // What the stubs of cuLaunchKernel and its like pack.
 struct kz_launch_call {
@@ -16,8 +16,8 @@ struct kz_launch_call {
 	uint64_t stream, params, extra;
 };
 
-// A pass allows launches like one that Go has made, while the generation is its own.
-struct kz_pass {
+// A ticket allows launches like one that Go has made, while the generation is its own.
+struct kz_ticket {
 	uint64_t generation; // 0: none
 	uint64_t func, stream, context;
 	uint32_t block[3], grid_max[3], shared_max;
@@ -26,7 +26,7 @@ struct kz_pass {
 	struct kz_queue *q;
 	struct kz_kernel *k;
 	uint64_t put, launches; // addresses of words: launches of the stream, and of the process (0: nobody counts)
-	struct kz_pass_param { uint16_t offset, size; } params[KZ_PASS_PARAMS];
+	struct kz_ticket_param { uint16_t offset, size; } params[KZ_TICKET_PARAMS];
 };
 
 // A wait allows to wait for a stream, or with stream KZ_ALL_STREAMS for the whole context.
@@ -39,19 +39,19 @@ struct kz_wait {
 };
 #define KZ_ALL_STREAMS UINT64_MAX
 
-struct kz_passes; // of one thread: nobody else looks at them
+struct kz_tickets; // of one thread: nobody else looks at them
 
 uint64_t *kz_counters_new(uint64_t n); // n words, zero, for free(); NULL without memory
-struct kz_passes *kz_passes_new(void); // for free(); NULL without memory
-void kz_pass_put(struct kz_passes *t, const struct kz_pass *p);
-void kz_wait_put(struct kz_passes *t, const struct kz_wait *w);
+struct kz_tickets *kz_tickets_new(void); // for free(); NULL without memory
+void kz_ticket_put(struct kz_tickets *t, const struct kz_ticket *p);
+void kz_wait_put(struct kz_tickets *t, const struct kz_wait *w);
 
 uint64_t *kz_generation(void); // read atomically; never 0
-// What passes were checked against has changed: none made before is good any more, and none is in use when this returns.
-void kz_express_changed(void);
+// What tickets were checked against has changed: none made before is good any more, and none is in use when this returns.
+void kz_fast_changed(void);
 
 // 1: done, with CUDA_SUCCESS. 0: Go must do it, nothing has happened.
-int kz_express_launch(struct kz_passes *t, uint64_t context, const struct kz_launch_call *call);
-int kz_express_wait(struct kz_passes *t, uint64_t context, uint64_t stream);
+int kz_fast_launch(struct kz_tickets *t, uint64_t context, const struct kz_launch_call *call);
+int kz_fast_wait(struct kz_tickets *t, uint64_t context, uint64_t stream);
 
 #endif

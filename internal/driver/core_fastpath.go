@@ -8,7 +8,7 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// The express way: where the device can (backend.Express), a launch or a wait that is like one before is made by C without
+// The fast path: where the device can (backend.FastPath), a launch or a wait that is like one before is made by C without
 // Go. What is decided here is which calls are so plain that nothing but a change could give them another answer:
 //
 //   - no stream is captured, in any context: captures refuse calls, or take them;
@@ -20,11 +20,11 @@ import (
 // Whoever changes what a call was checked against changes it first and then calls changed: handles that end, captures that
 // begin, faults, streams that are made, attributes of functions, references of textures.
 
-// findExpress looks whether there is such a device.
-func (s *state) findExpress() {
+// findFastPath looks whether there is such a device.
+func (s *state) findFastPath() {
 	for _, d := range s.devices {
-		if x, ok := d.dev.(backend.Express); ok {
-			s.express = x
+		if x, ok := d.dev.(backend.FastPath); ok {
+			s.fast = x
 		}
 	}
 	for _, d := range s.devices {
@@ -32,20 +32,20 @@ func (s *state) findExpress() {
 	}
 }
 
-// changed ends every pass.
+// changed ends every ticket.
 func (s *state) changed() {
-	if s.express != nil {
-		s.express.Changed()
+	if s.fast != nil {
+		s.fast.Changed()
 	}
 }
 
-// generation is what a pass for the call that begins now is good for; 0: it gets none.
+// generation is what a ticket for the call that begins now is good for; 0: it gets none.
 func generation() uint64 {
 	s := current.Load()
-	if s == nil || !s.ready.Load() || s.express == nil {
+	if s == nil || !s.ready.Load() || s.fast == nil {
 		return 0
 	}
-	gen := s.express.Generation()
+	gen := s.fast.Generation()
 	if s.captureN.Load() != 0 { // looked at after the generation, as all that is checked
 		return 0
 	}
@@ -54,15 +54,15 @@ func generation() uint64 {
 
 // counters are words that C may count in, freed with their owner.
 func counters[T any](s *state, owner *T, n int) []atomic.Uint64 {
-	if s.express == nil {
+	if s.fast == nil {
 		return make([]atomic.Uint64, n)
 	}
-	words, free := s.express.Counters(n)
+	words, free := s.fast.Counters(n)
 	runtime.AddCleanup(owner, func(free func()) { free() }, free)
 	return words
 }
 
-// steady reports whether the generation is the one of the thread's call before: a pass costs more than it saves where every call is
+// steady reports whether the generation is the one of the thread's call before: a ticket costs more than it saves where every call is
 // followed by a change.
 func (t *Thread) steady(gen uint64) bool {
 	was := t.Passed
@@ -70,62 +70,62 @@ func (t *Thread) steady(gen uint64) bool {
 	return was == gen
 }
 
-// pass lets C make launches like sc's, which was put into st a moment ago.
+// ticket lets C make launches like sc's, which was put into st a moment ago.
 //
 // Preconditions: what begin takes is held.
-func (t *Thread) pass(sc *scratch, f *Function, h cu.CUfunction, stream cu.CUstream, st *Stream) {
+func (t *Thread) ticket(sc *scratch, f *Function, h cu.CUfunction, stream cu.CUstream, st *Stream) {
 	c, l := st.ctx, &sc.launch
-	q, ok := st.q.(backend.ExpressQueue)
+	q, ok := st.q.(backend.FastPathQueue)
 	if !ok || launchBlocking() || l.Cooperative || l.Cluster != [3]uint32{} || st.kind == legacyStream && len(c.blockers()) > 0 {
 		return
 	}
-	key := backend.PassKey{Thread: &t.Passes, Generation: sc.gen, Func: uint64(h), Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
+	key := backend.TicketKey{Thread: &t.Tickets, Generation: sc.gen, Func: uint64(h), Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
 	if !t.steady(sc.gen) {
 		return
 	}
 	switch st.kind {
 	case legacyStream:
-		c.alonePasses.Store(true)
+		c.aloneTickets.Store(true)
 	case blockingStream:
-		c.dirtyPasses.Store(true)
+		c.dirtyTickets.Store(true)
 	case nonBlockingStream:
 	}
 	limits := backend.LaunchLimits{Shared: uint32(f.launchRoom(&f.facts))}
 	for i := range limits.Grid {
 		limits.Grid[i] = uint32(c.dev.info.MaxGrid[i])
 	}
-	q.PassLaunch(key, f.kernel, l, limits, st.put)
+	q.TicketLaunch(key, f.kernel, l, limits, st.put)
 }
 
-// notAlone ends the legacy stream's passes: a blocking stream is about to get work. What C put in is not counted in legacySeq, as
+// notAlone ends the legacy stream's tickets: a blocking stream is about to get work. What C put in is not counted in legacySeq, as
 // long as nobody asked.
 //
 // Preconditions: order is held for writing.
 func (c *Context) notAlone() {
-	if c.alonePasses.Swap(false) {
+	if c.aloneTickets.Swap(false) {
 		c.state.changed()
 		c.legacySeq++
 	}
 }
 
-// dirtied ends the blocking streams' passes: what C puts in does not say that a stream is dirty.
+// dirtied ends the blocking streams' tickets: what C puts in does not say that a stream is dirty.
 //
 // Preconditions: order is held for writing.
 func (c *Context) dirtied() {
-	if c.dirtyPasses.Swap(false) {
+	if c.dirtyTickets.Swap(false) {
 		c.state.changed()
 	}
 }
 
 // passWait lets C wait for st, for which t has just waited.
 func (t *Thread) passWait(gen uint64, stream cu.CUstream, st *Stream) {
-	q, ok := st.q.(backend.ExpressQueue)
+	q, ok := st.q.(backend.FastPathQueue)
 	if !ok || t.Depth == 0 || st.kind == legacyStream && len(st.ctx.blockers()) > 0 {
 		return
 	}
-	key := backend.PassKey{Thread: &t.Passes, Generation: gen, Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
+	key := backend.TicketKey{Thread: &t.Tickets, Generation: gen, Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
 	if t.steady(gen) {
-		q.PassWait(key, st.put, st.synced, [2]*atomic.Uint64{st.ctx.dev.pools.excess})
+		q.TicketWait(key, st.put, st.synced, [2]*atomic.Uint64{st.ctx.dev.pools.excess})
 	}
 }
 
@@ -136,15 +136,15 @@ func (t *Thread) passWaitAll(gen uint64) {
 		return
 	}
 	st := c.legacy.Load()
-	q, ok := st.q.(backend.ExpressQueue)
+	q, ok := st.q.(backend.FastPathQueue)
 	if !ok {
 		return
 	}
 	c.mu.Lock()
 	only := c.alive.Load() && len(c.streams)+len(c.perThread)+len(c.zombies) == 0
 	c.mu.Unlock()
-	key := backend.PassKey{Thread: &t.Passes, Generation: gen, Stream: backend.AllStreams, Context: uint64(c.handle)}
+	key := backend.TicketKey{Thread: &t.Tickets, Generation: gen, Stream: backend.AllStreams, Context: uint64(c.handle)}
 	if only && t.steady(gen) {
-		q.PassWait(key, st.put, st.synced, [2]*atomic.Uint64{c.dev.pools.excess, c.staged})
+		q.TicketWait(key, st.put, st.synced, [2]*atomic.Uint64{c.dev.pools.excess, c.staged})
 	}
 }

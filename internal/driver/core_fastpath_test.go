@@ -8,38 +8,38 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// expressDevice counts changes, and keeps the passes of the current generation.
-type expressDevice struct {
+// fastDevice counts changes, and keeps the tickets of the current generation.
+type fastDevice struct {
 	*fakeDevice
-	gen    atomic.Uint64
-	passes map[backend.PassKey]bool
+	gen     atomic.Uint64
+	tickets map[backend.TicketKey]bool
 }
 
-type expressQueue struct {
+type fastQueue struct {
 	*fakeQueue
-	d *expressDevice
+	d *fastDevice
 }
 
-func (d *expressDevice) Generation() uint64 { return d.gen.Load() }
-func (d *expressDevice) Changed()           { d.gen.Add(1) }
-func (d *expressDevice) Counters(n int) ([]atomic.Uint64, func()) {
+func (d *fastDevice) Generation() uint64 { return d.gen.Load() }
+func (d *fastDevice) Changed()           { d.gen.Add(1) }
+func (d *fastDevice) Counters(n int) ([]atomic.Uint64, func()) {
 	return make([]atomic.Uint64, n), func() {}
 }
-func (d *expressDevice) NewQueue(p int) (backend.Queue, error) {
+func (d *fastDevice) NewQueue(p int) (backend.Queue, error) {
 	q, err := d.fakeDevice.NewQueue(p)
-	return &expressQueue{q.(*fakeQueue), d}, err
+	return &fastQueue{q.(*fakeQueue), d}, err
 }
-func (q *expressQueue) PassLaunch(key backend.PassKey, _ backend.Kernel, _ *backend.Launch, _ backend.LaunchLimits, _ *atomic.Uint64) {
-	q.d.passes[key] = true
+func (q *fastQueue) TicketLaunch(key backend.TicketKey, _ backend.Kernel, _ *backend.Launch, _ backend.LaunchLimits, _ *atomic.Uint64) {
+	q.d.tickets[key] = true
 }
-func (q *expressQueue) PassWait(key backend.PassKey, _, _ *atomic.Uint64, _ [2]*atomic.Uint64) {
-	q.d.passes[key] = true
+func (q *fastQueue) TicketWait(key backend.TicketKey, _, _ *atomic.Uint64, _ [2]*atomic.Uint64) {
+	q.d.tickets[key] = true
 }
 
-// live counts the passes that are good.
-func (d *expressDevice) live() int {
+// live counts the tickets that are good.
+func (d *fastDevice) live() int {
 	n := 0
-	for key := range d.passes {
+	for key := range d.tickets {
 		if key.Generation == d.gen.Load() {
 			n++
 		}
@@ -47,10 +47,10 @@ func (d *expressDevice) live() int {
 	return n
 }
 
-func newExpress(t *testing.T) (*Thread, *expressDevice, *cmem, cu.CUmodule) {
+func newFastPath(t *testing.T) (*Thread, *fastDevice, *cmem, cu.CUmodule) {
 	t.Helper()
 	b := newFake(1)
-	d := &expressDevice{fakeDevice: b.devs[0].(*fakeDevice), passes: map[backend.PassKey]bool{}}
+	d := &fastDevice{fakeDevice: b.devs[0].(*fakeDevice), tickets: map[backend.TicketKey]bool{}}
 	d.gen.Store(1)
 	b.devs[0] = d
 	Start([]backend.Backend{b}, func(fn, a, bb, c, _ uint64) uint64 { return fakeCall(fn, a, bb, c) })
@@ -64,34 +64,34 @@ func newExpress(t *testing.T) (*Thread, *expressDevice, *cmem, cu.CUmodule) {
 	return th, d, c, m
 }
 
-// TestExpressPasses: which calls get passes, and what ends them.
-func TestExpressPasses(t *testing.T) {
-	th, d, c, m := newExpress(t)
+// TestFastPathTickets: which calls get tickets, and what ends them.
+func TestFastPathTickets(t *testing.T) {
+	th, d, c, m := newFastPath(t)
 	e := mustFn(t, th, m, "empty")
 	launch := func(s cu.CUstream) {
 		t.Helper()
 		want(t, "launch", th.LaunchKernel(e, 1, 1, 1, 32, 1, 1, 0, s, 0, 0), 0)
 	}
-	// gets makes the calls twice, which is when a pass is worth it, and says how many there are then.
-	gets := func(what string, passes int, calls ...func()) {
+	// gets makes the calls twice, which is when a ticket is worth it, and says how many there are then.
+	gets := func(what string, tickets int, calls ...func()) {
 		t.Helper()
 		for range 2 {
 			for _, f := range calls {
 				f()
 			}
 		}
-		if n := d.live(); n != passes {
-			t.Errorf("%s: %d passes, want %d", what, n, passes)
+		if n := d.live(); n != tickets {
+			t.Errorf("%s: %d tickets, want %d", what, n, tickets)
 		}
 	}
 	ends := func(what string, f func() error) {
 		t.Helper()
 		if d.live() == 0 {
-			t.Errorf("%s: there is no pass to end", what)
+			t.Errorf("%s: there is no ticket to end", what)
 		}
 		want(t, what, f(), 0)
 		if n := d.live(); n != 0 {
-			t.Errorf("%s: %d passes stay", what, n)
+			t.Errorf("%s: %d tickets stay", what, n)
 		}
 	}
 	launchOn := func(s cu.CUstream) func() { return func() { launch(s) } }
@@ -100,7 +100,7 @@ func TestExpressPasses(t *testing.T) {
 
 	launch(0)
 	if d.live() != 0 {
-		t.Error("one launch gets a pass")
+		t.Error("one launch gets a ticket")
 	}
 	gets("legacy", 3, launchOn(0), waitOn(0), waitAll)
 	var nb, bl cu.CUstream
@@ -135,7 +135,7 @@ func TestExpressPasses(t *testing.T) {
 		return err
 	}(), 0)
 	if d.live() != 1 {
-		t.Error("an event ends a pass")
+		t.Error("an event ends a ticket")
 	}
 	ends("a fault", func() error {
 		bad := mustFn(t, th, m, "bad")
@@ -145,7 +145,7 @@ func TestExpressPasses(t *testing.T) {
 		})
 		return nil
 	})
-	th, d, _, m = newExpress(t)
+	th, d, _, m = newFastPath(t)
 	e = mustFn(t, th, m, "empty")
 	gets("legacy", 1, launchOn(0))
 	ends("reset", func() error { return th.DevicePrimaryCtxReset(0) })
