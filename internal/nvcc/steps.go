@@ -3,11 +3,12 @@ package nvcc
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"kudzu/internal/config"
 )
 
 // variables prints what nvcc prints before its steps; CMake reads TOP, PATH, INCLUDES, LIBRARIES, and the architectures.
@@ -19,8 +20,8 @@ func (b *build) variables() {
 	}
 	for _, line := range []string{
 		"_NVVM_BRANCH_=nvvm", "_SPACE_= ", "_CUDART_=cudart", "_HERE_=" + bin, "_THERE_=" + bin, "_TARGET_SIZE_=", "_TARGET_DIR_=", "_TARGET_SIZE_=64",
-		"TOP=" + b.home, "NVVMIR_LIBRARY_DIR=" + filepath.Join(b.home, "nvvm/libdevice"), "LD_LIBRARY_PATH=" + filepath.Join(b.home, "lib") + ":" + os.Getenv("LD_LIBRARY_PATH"),
-		"PATH=" + bin + ":" + os.Getenv("PATH"), `INCLUDES="-I` + filepath.Join(b.home, "include") + `"  `, "LIBRARIES=  " + quote("-L"+filepath.Join(b.home, "lib")),
+		"TOP=" + b.home, "NVVMIR_LIBRARY_DIR=" + filepath.Join(b.home, "nvvm/libdevice"), "LD_LIBRARY_PATH=" + filepath.Join(b.home, "lib") + ":" + config.Get("LD_LIBRARY_PATH"),
+		"PATH=" + bin + ":" + config.Get("PATH"), `INCLUDES="-I` + filepath.Join(b.home, "include") + `"  `, "LIBRARIES=  " + quote("-L"+filepath.Join(b.home, "lib")),
 		"CUDAFE_FLAGS=", "PTXAS_FLAGS=", "DEVICE_FLAGS=" + archs.String(),
 	} {
 		fmt.Fprintln(b.errs, "#$ "+line)

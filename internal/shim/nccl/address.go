@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,14 +14,6 @@ import (
 	"kudzu/internal/config"
 	"kudzu/internal/spec/ncclapi"
 )
-
-// variable is one of NCCL's environment variables. A program with more rights than its user has none.
-func variable(name string) string {
-	if config.Restricted() {
-		return ""
-	}
-	return os.Getenv(name)
-}
 
 func word(b []byte) int { return int(int32(binary.LittleEndian.Uint32(b))) }
 
@@ -124,7 +115,7 @@ func ownAddress() (endpoint, error) {
 	if err != nil {
 		return endpoint{}, err
 	}
-	want := variable("NCCL_SOCKET_IFNAME")
+	want := config.Get("NCCL_SOCKET_IFNAME")
 	list = slices.DeleteFunc(list, func(c card) bool { return c.addr.IsLinkLocalUnicast() || want != "" && !chosen(c.name, want) })
 	slices.SortStableFunc(list, func(a, b card) int { return a.rank(want) - b.rank(want) })
 	if len(list) == 0 {

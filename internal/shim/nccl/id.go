@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 
+	"kudzu/internal/config"
 	"kudzu/internal/spec/ncclapi"
 )
 
@@ -74,7 +75,7 @@ func fixedID(text string) (*uniqueID, error) {
 // GetUniqueId names a communicator to be made.
 func (t *Thread) GetUniqueId() (id ncclapi.NcclUniqueId, err error) {
 	var u *uniqueID
-	if text := variable("NCCL_COMM_ID"); text != "" {
+	if text := config.Get("NCCL_COMM_ID"); text != "" {
 		u, err = fixedID(text)
 	} else {
 		u, err = newID()

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"kudzu/internal/config"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/ncclapi"
 )
@@ -265,4 +266,4 @@ func (c *comm) connect(o *outlet, k class, to int) error {
 }
 
 // setTo reports whether one of NCCL's variables has a value.
-func setTo(name, value string) bool { return strings.TrimSpace(variable(name)) == value }
+func setTo(name, value string) bool { return strings.TrimSpace(config.Get(name)) == value }

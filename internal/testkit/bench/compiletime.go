@@ -128,7 +128,8 @@ func benchUnits(dir, list string) ([]unit, error) {
 				return nil, fmt.Errorf("%s: %w", module, err)
 			}
 		}
-		u, err := newUnit(modules[module], kernel, "bench", "sm_80")
+		target := modules[module].Target
+		u, err := newUnit(modules[module], kernel, "bench", fmt.Sprintf("sm_%d%s", max(target.SM, 80), target.Suffix))
 		if err != nil {
 			return nil, err
 		}
