@@ -39,8 +39,32 @@ func writeHeaders(w *world) error {
 		o.f("#include \"cuda_runtime_api.h\"\n")
 		w.files["include/"+name] = o.Bytes()
 	}
+	w.pointerTypes()
 	w.deviceTypes()
 	return nil
+}
+
+// newerVariant is the end of a function's name that the plain name leads to.
+var newerVariant = regexp.MustCompile(`_v[0-9]+$`)
+
+// pointerTypes writes the types of pointers to the driver's functions, by their plain names.
+func (w *world) pointerTypes() {
+	a := w.apis["cuda"]
+	h := &cHeader{api: a, macro: "CUDA_VERSION"}
+	h.header("//", "internal/spec/cuda.api")
+	h.f("#ifndef KUDZU_CUDATYPEDEFS_H\n#define KUDZU_CUDATYPEDEFS_H\n\n#include \"cuda.h\"\n\n")
+	h.f("// PFN_cuMemAlloc is a pointer to what cuMemAlloc is in a program that includes cuda.h.\n")
+	done := map[string]bool{}
+	for _, f := range a.Funcs {
+		name := newerVariant.ReplaceAllString(f.Name, "")
+		if f.Opaque || done[name] {
+			continue
+		}
+		done[name] = true
+		h.guarded(f.Span, fmt.Sprintf("typedef __typeof__(%s) *PFN_%s;\n", name, name))
+	}
+	h.f("\n#endif\n")
+	w.files["include/cudaTypedefs.h"] = h.Bytes()
 }
 
 // deviceTypes writes the runtime's enums and handles for code that NVRTC compiles, which has no other header.

@@ -16,6 +16,10 @@
 #ifndef __CUDACC_RTC__
 #include "cuda_runtime_api.h"
 #ifdef __cplusplus
+// NVIDIA's header brings these along, and programs rely on it.
+#include <cstdlib>
+#include <cstring>
+#include <utility>
 #include "kudzu/runtime.h"
 #if defined(__CUDA__) && defined(__CUDACC_RDC__)
 #include "kudzu/children.h"

@@ -14,10 +14,11 @@ __device__ void free(void *);
 __device__ int printf(const char *, ...); // clang packs the arguments and calls vprintf
 }
 
-#ifdef __CUDACC_RTC__
 KUDZU_D void *memcpy(void *d, const void *s, size_t n) { return __builtin_memcpy(d, s, n); }
 KUDZU_D void *memmove(void *d, const void *s, size_t n) { return __builtin_memmove(d, s, n); }
 KUDZU_D void *memset(void *d, int c, size_t n) { return __builtin_memset(d, c, n); }
+
+#ifdef __CUDACC_RTC__
 // Whether NDEBUG is defined counts where assert stands: a precompiled prelude serves programs with and without it.
 #ifndef assert
 #define __kudzu_paste_(a, b) a##b
