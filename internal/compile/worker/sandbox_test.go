@@ -49,11 +49,13 @@ func errnoError(e syscall.Errno) error {
 	return e
 }
 
-// escapes says what this process could do.
+// escapes says which of the attempts that the test names this process could make. The others are not made: a process that traces itself
+// stops at its next signal, and Go's scheduler sends signals.
 func escapes() string {
 	var could []string
+	tried := strings.Fields(os.Getenv("KUDZU_TEST_ATTEMPTS"))
 	for _, a := range attempts {
-		if a.try() == nil {
+		if slices.Contains(tried, a.name) && a.try() == nil {
 			could = append(could, a.name)
 		}
 	}
@@ -73,7 +75,7 @@ func TestConfined(t *testing.T) {
 				t.Skip("this system has no Landlock")
 			}
 			mark := filepath.Join(t.TempDir(), "mark")
-			c := client(t, compile.Config{Env: append(config.ForCompiler(), "KUDZU_TEST_MARK="+mark, "KUDZU_TEST_CONFINED="+to)})
+			c := client(t, compile.Config{Env: append(config.ForCompiler(), "KUDZU_TEST_MARK="+mark, "KUDZU_TEST_CONFINED="+to, "KUDZU_TEST_ATTEMPTS="+strings.Join(not, " "))})
 			_, err := c.Compile(request("escape"))
 			var failed *compile.Failed
 			if !errors.As(err, &failed) {
@@ -85,9 +87,7 @@ func TestConfined(t *testing.T) {
 				t.Fatalf("%v", err)
 			}
 			for _, word := range strings.Fields(text) {
-				if slices.Contains(not, word) {
-					t.Errorf("a worker can %s", word)
-				}
+				t.Errorf("a worker can %s", word)
 			}
 			if _, err := os.Stat(mark); err == nil {
 				t.Error("a worker wrote a file")
