@@ -103,7 +103,7 @@ func (t *Thread) Installed() ([]backend.Device, error) {
 	return s.installed, nil
 }
 
-// InStream is OnHost that a capture records: fn is called at every launch of the graph.
+// InStream is OnHost that a capture records: fn is called at every launch of the graph. It may wait for another such task.
 func (t *Thread) InStream(stream cu.CUstream, fn func()) error {
 	st, err := t.stream(stream)
 	if err != nil {
@@ -112,7 +112,7 @@ func (t *Thread) InStream(stream cu.CUstream, fn func()) error {
 	if !st.ctx.dev.info.HostVisible {
 		return errNotSupported
 	}
-	return t.submit(st, &hostTask{call: fn})
+	return t.submit(st, &hostTask{call: fn, meets: true})
 }
 
 // Holds reports whether n bytes at an address are memory that the driver knows and that the host may touch.

@@ -45,7 +45,8 @@ type step struct {
 	deps  []int // all edges, for updates
 }
 
-// maxLanes bounds how many queues a graph uses. More branches share lanes, which orders more than was asked for.
+// maxLanes bounds how many queues a graph uses. More branches share lanes, which orders more than was asked for: not where tasks of a
+// graph wait for each other (hostTask.meets).
 const maxLanes = 8
 
 func (t *Thread) exec(h cu.CUgraphExec) (*GraphExec, error) {
@@ -125,24 +126,30 @@ func (x *GraphExec) flatten(g *Graph, before []int) (ends []int, bad *GraphNode)
 	return ends, nil
 }
 
-// assign gives each step a lane and finds which steps must wait for another lane.
+// assign gives each step a lane and finds which steps must wait for another lane. A lane goes on with a step that comes after its last one
+// anyway; a step that no lane can go on with begins a new one.
 func (x *GraphExec) assign() {
-	var tail []int // of each lane, its last step
+	most := maxLanes
+	if slices.ContainsFunc(x.steps, func(s step) bool { h, ok := s.task.(*hostTask); return ok && h.meets }) {
+		most = len(x.steps) // what shares a lane without need may wait for what is behind it
+	}
+	var tail []int                      // of each lane, its last step
+	past := make([][]int, len(x.steps)) // of each step, by lane: the newest step that is done before it, plus 1
 	for i := range x.steps {
 		s := &x.steps[i]
-		s.lane = -1
+		before := make([]int, len(tail), len(tail)+1)
 		for _, d := range s.deps {
-			if l := x.steps[d].lane; tail[l] == d {
-				s.lane = l
-				break
+			for l, k := range past[d] {
+				before[l] = max(before[l], k)
 			}
 		}
-		if s.lane < 0 {
-			if s.lane = len(tail); s.lane >= maxLanes {
-				s.lane = i % maxLanes
-			} else {
-				tail = append(tail, 0)
-			}
+		s.lane = x.lane(s, tail, before)
+		switch {
+		case s.lane < len(tail):
+		case s.lane < most:
+			tail, before = append(tail, 0), append(before, 0)
+		default:
+			s.lane = i % most
 		}
 		newest := map[int]int{} // of each other lane the newest step: the ones before it are done with it
 		for _, d := range s.deps {
@@ -154,10 +161,25 @@ func (x *GraphExec) assign() {
 			s.waits = append(s.waits, d)
 			x.steps[d].mark = true
 		}
-		tail[s.lane] = i
+		before[s.lane], tail[s.lane], past[i] = i+1, i, before
 	}
 	x.lanes = max(1, len(tail))
 	x.fences = make([]backend.Fence, len(x.steps))
+}
+
+// lane is one that a step can go on with: of a step that it depends on, else of any whose last step is done before it; len(tail): none.
+func (x *GraphExec) lane(s *step, tail, before []int) int {
+	for _, d := range s.deps {
+		if l := x.steps[d].lane; tail[l] == d {
+			return l
+		}
+	}
+	for l, k := range tail {
+		if before[l] == k+1 {
+			return l
+		}
+	}
+	return len(tail)
 }
 
 const instantiateFlags = uint64(cu.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | cu.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |

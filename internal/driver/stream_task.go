@@ -97,6 +97,7 @@ func (s *setTask) run(q backend.Queue) error {
 type hostTask struct {
 	params cu.CUDA_HOST_NODE_PARAMS
 	call   func()
+	meets  bool // it waits for another: see GraphExec.assign
 }
 
 func newHostTask(s *state, fn cu.CUhostFn, user uint64) (*hostTask, error) {
@@ -107,7 +108,7 @@ func newHostTask(s *state, fn cu.CUhostFn, user uint64) (*hostTask, error) {
 	if call == nil {
 		return nil, errNotSupported
 	}
-	return &hostTask{cu.CUDA_HOST_NODE_PARAMS{Fn: fn, UserData: user}, func() { call(uint64(fn), user, 0, 0, 0) }}, nil
+	return &hostTask{params: cu.CUDA_HOST_NODE_PARAMS{Fn: fn, UserData: user}, call: func() { call(uint64(fn), user, 0, 0, 0) }}, nil
 }
 
 func (h *hostTask) kind() cu.CUgraphNodeType  { return cu.CU_GRAPH_NODE_TYPE_HOST }

@@ -273,7 +273,7 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// TestCapture: collectives of all ranks in one graph, launched again and again, and one graph a rank.
+// TestCapture: a graph for each rank, launched again and again.
 func TestCapture(t *testing.T) {
 	list := actors(t, 3)
 	all(t, list, func(a *actor) error {
@@ -306,6 +306,62 @@ func TestCapture(t *testing.T) {
 		}
 		return errors.Join(d.GraphExecDestroy(x), d.GraphDestroy(g))
 	})
+}
+
+// TestCaptureTogether: all ranks in one graph, forked and joined again and again, also more of them than a graph has queues otherwise.
+func TestCaptureTogether(t *testing.T) {
+	for _, n := range []int{3, 12} {
+		list := actorsOn(t, n, 1)
+		first := list[0]
+		d, s := first.driver(), cu.CUstream(first.stream)
+		mem := make([]hostmem.Ptr, n)
+		for i, a := range list {
+			mem[i] = a.buffer(bytes.Repeat([]byte{1, 0, 0, 0}, 4000))
+		}
+		g, err := captureTogether(list, mem, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := d.GraphInstantiateWithFlags(g, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(d.GraphLaunch(x, s), first.sync()); err != nil {
+			t.Fatal(err)
+		}
+		want := int32(1)
+		for range 6 {
+			want *= int32(n)
+		}
+		for i, p := range mem {
+			if got := hostmem.Load[int32](p); got != want {
+				t.Errorf("rank %d of %d: %d, not %d", i, n, got, want)
+			}
+		}
+		if err := errors.Join(d.GraphExecDestroy(x), d.GraphDestroy(g)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// captureTogether records rounds of an AllReduce of all ranks, whose streams come from that of the first and go back to it.
+func captureTogether(list []*actor, mem []hostmem.Ptr, rounds int) (g cu.CUgraph, err error) {
+	first, streams := list[0], make([]cu.CUstream, len(list))
+	d := first.driver()
+	for i, a := range list {
+		streams[i] = cu.CUstream(a.stream)
+	}
+	if err := d.StreamBeginCapture(streams[0], cu.CU_STREAM_CAPTURE_MODE_RELAXED); err != nil {
+		return g, err
+	}
+	for range rounds {
+		err = errors.Join(err, order(d, streams[1:], streams[:1]), first.GroupStart())
+		for i, a := range list {
+			err = errors.Join(err, first.AllReduce(mem[i], mem[i], 4000, ncclapi.NcclInt32, ncclapi.NcclSum, a.comm, a.stream))
+		}
+		err = errors.Join(err, first.GroupEnd(), order(d, streams[:1], streams[1:]))
+	}
+	return g, errors.Join(err, d.StreamEndCapture(streams[0], hostmem.Of(&g)))
 }
 
 // TestAbort: a rank that waits for one that never comes is woken by its own abort; the others by that of another rank.
