@@ -224,6 +224,14 @@ func (c *comm) keep(s *sock) bool {
 	return true
 }
 
+// discard closes a connection before its communicator ends.
+func (c *comm) discard(s *sock) {
+	c.mu.Lock()
+	delete(c.socks, s)
+	c.mu.Unlock()
+	s.close()
+}
+
 // leave ends the communicator as its program wants: all its work is done.
 func (c *comm) leave() {
 	c.mu.Lock()

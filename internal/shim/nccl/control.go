@@ -51,7 +51,7 @@ func (h *hub) serve(s *sock) {
 	s.patience(0)
 	rank, n := word(b[16:]), word(b[20:])
 	var m member
-	if m.decode(b[24:]) != nil || n < 1 || rank < 0 || rank >= n {
+	if m.decode(b[24:]) != nil || n < 1 || n > maxRanks || rank < 0 || rank >= n {
 		return
 	}
 	var sending lockrank.Mutex[lockrank.NCCLNews]
@@ -144,7 +144,7 @@ func (c *comm) dialHub(u *uniqueID) (*remote, error) {
 		if err = s.dial(&u.hub); err == nil {
 			return &remote{s: s, key: u.key}, nil
 		}
-		s.close()
+		c.discard(s)
 		if !u.fixed {
 			return nil, failf(ncclapi.NcclSystemError, "the process that made the unique id, at %s: %v", u.hub.String(), err)
 		}

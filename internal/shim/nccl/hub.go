@@ -143,13 +143,15 @@ type club interface {
 // local is a hub of this process.
 type local struct {
 	*hub
-	once sync.Once
+	seated bool // set before anybody else sees it
+	once   sync.Once
 }
 
 func (l *local) enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}) ([]member, error) {
 	if err := l.sit(rank, n, m, tell); err != nil {
 		return nil, err
 	}
+	l.seated = true
 	list, err := l.table(cancel)
 	if err != nil {
 		l.over(news{rank, true, err.Error()})
@@ -157,4 +159,9 @@ func (l *local) enter(rank, n int, m *member, tell func(news), cancel <-chan str
 	return list, err
 }
 
-func (l *local) over(n news) { l.once.Do(func() { l.hub.over(n) }) }
+// over is the seat's end: a rank that got none has nothing to say of the one that did.
+func (l *local) over(n news) {
+	if l.seated {
+		l.once.Do(func() { l.hub.over(n) })
+	}
+}

@@ -3,6 +3,7 @@ package nccl
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/cudart"
@@ -354,4 +356,45 @@ func shorten(list [][]byte, n int) [][]byte {
 		out[i] = b[:min(n, len(b))]
 	}
 	return out
+}
+
+// TestSeat: a rank that came twice, or that counts otherwise, gets an error; the ranks that are there do not hear of it.
+func TestSeat(t *testing.T) {
+	th := newThread(t, 0)
+	id, err := th.GetUniqueId()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first uint64
+	started := make(chan error)
+	other := newThread(t, 1)
+	go func() { started <- other.CommInitRank(hostmem.Of(&first), 2, id, 0) }()
+	u, err := readID(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for h := findHub(u.key); ; { // until it sits
+		h.mu.Lock()
+		there := h.joined == 1
+		h.mu.Unlock()
+		if there {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	var h uint64
+	if err := th.CommInitRank(hostmem.Of(&h), 2, id, 0); Code(err) != int32(ncclapi.NcclInvalidUsage) {
+		t.Errorf("rank 0 again: %v", err)
+	}
+	if err := th.CommInitRank(hostmem.Of(&h), 5, id, 4); Code(err) != int32(ncclapi.NcclInvalidArgument) {
+		t.Errorf("rank 4 of 5: %v", err)
+	}
+	if err := errors.Join(th.CommInitRank(hostmem.Of(&h), 2, id, 1), <-started); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []uint64{first, h} {
+		if err := th.CommDestroy(ncclapi.NcclComm_t(c)); err != nil {
+			t.Error(err)
+		}
+	}
 }

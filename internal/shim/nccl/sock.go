@@ -237,7 +237,7 @@ func admit(s *sock) {
 	select {
 	case c.boxes[k][from].arrived <- s:
 	default:
-		s.close() // it has one
+		c.discard(s) // it has one
 	}
 }
 
@@ -258,6 +258,7 @@ func (c *comm) connect(o *outlet, k class, to int) error {
 		err = s.write(b)
 	}
 	if err != nil {
+		c.discard(s)
 		return failf(ncclapi.NcclRemoteError, "rank %d at %s: %v", to, m.Addr.String(), err)
 	}
 	o.to = s
