@@ -6780,7 +6780,7 @@ func bind_cusolverDnXsyevjGetResidual(thread, args unsafe.Pointer) int32 {
 	if a.Residual == 0 {
 		return 3
 	}
-	r2, err := (*cusolver.Thread)(thread).DnXsyevjGetResidual(solver.CusolverDnHandle_t(a.Handle), solver.SyevjInfo_t(a.Info))
+	r2, err := (*cusolver.Thread)(thread).DnXsyevjGetResidual(cusolver.Handle(a.Handle), solver.SyevjInfo_t(a.Info))
 	if err != nil {
 		return cusolver.Code(err)
 	}
@@ -6799,7 +6799,7 @@ func bind_cusolverDnXsyevjGetSweeps(thread, args unsafe.Pointer) int32 {
 	if a.Executed_sweeps == 0 {
 		return 3
 	}
-	r2, err := (*cusolver.Thread)(thread).DnXsyevjGetSweeps(solver.CusolverDnHandle_t(a.Handle), solver.SyevjInfo_t(a.Info))
+	r2, err := (*cusolver.Thread)(thread).DnXsyevjGetSweeps(cusolver.Handle(a.Handle), solver.SyevjInfo_t(a.Info))
 	if err != nil {
 		return cusolver.Code(err)
 	}
@@ -7498,7 +7498,7 @@ func bind_cusolverDnXgesvdjGetResidual(thread, args unsafe.Pointer) int32 {
 	if a.Residual == 0 {
 		return 3
 	}
-	r2, err := (*cusolver.Thread)(thread).DnXgesvdjGetResidual(solver.CusolverDnHandle_t(a.Handle), solver.GesvdjInfo_t(a.Info))
+	r2, err := (*cusolver.Thread)(thread).DnXgesvdjGetResidual(cusolver.Handle(a.Handle), solver.GesvdjInfo_t(a.Info))
 	if err != nil {
 		return cusolver.Code(err)
 	}
@@ -7517,7 +7517,7 @@ func bind_cusolverDnXgesvdjGetSweeps(thread, args unsafe.Pointer) int32 {
 	if a.Executed_sweeps == 0 {
 		return 3
 	}
-	r2, err := (*cusolver.Thread)(thread).DnXgesvdjGetSweeps(solver.CusolverDnHandle_t(a.Handle), solver.GesvdjInfo_t(a.Info))
+	r2, err := (*cusolver.Thread)(thread).DnXgesvdjGetSweeps(cusolver.Handle(a.Handle), solver.GesvdjInfo_t(a.Info))
 	if err != nil {
 		return cusolver.Code(err)
 	}

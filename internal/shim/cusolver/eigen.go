@@ -24,6 +24,23 @@ type eigen struct {
 	work    hostmem.Ptr
 	lwork   int64
 	info    hostmem.Ptr
+	how     *method // by Jacobi's method
+}
+
+// size are the elements that one matrix needs.
+func (p *eigen) size() int64 {
+	if p.how != nil {
+		return syevjSize(p.n)
+	}
+	return eigenSize(p.n)
+}
+
+// eigenvalues finds the values and vectors.
+func (j *job) eigenvalues(p *eigen) error {
+	if p.how != nil {
+		return j.syevj(p)
+	}
+	return j.syev(p)
 }
 
 // eigenSize are the elements that one matrix needs.
@@ -39,7 +56,7 @@ func (p *eigen) check(j *job, mode Mode, before int) error {
 	if err := fits(p.n, p.a.batch); err != nil {
 		return err
 	}
-	return enough(p.work, p.lwork, eigenSize(p.n)*p.a.batch)
+	return enough(p.work, p.lwork, p.size()*p.a.batch)
 }
 
 // syev launches it: a warp for each matrix.
@@ -88,17 +105,31 @@ func (t *Thread) syev(h Handle, mode Mode, p *eigen) error {
 	if err := p.check(j, mode, 0); err != nil {
 		return err
 	}
-	return j.syev(p)
+	return j.eigenvalues(p)
+}
+
+// syevjCall is syev with parameters.
+func (t *Thread) syevjCall(h Handle, mode Mode, p *eigen, params solver.SyevjInfo_t, many bool) error {
+	j, err := t.job(h)
+	if err != nil {
+		return err
+	}
+	how, err := j.method(syevjs, uint64(params), many)
+	if err != nil {
+		return err
+	}
+	p.how = &how
+	return t.syev(h, mode, p)
 }
 
 // SyevjBufferSize is what Syevj needs.
 func (t *Thread) SyevjBufferSize(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w hostmem.Ptr, info solver.SyevjInfo_t, e Elem) (int32, error) {
-	return t.SyevdBufferSize(h, mode, fill, n, a, lda, w, e)
+	return t.SyevjBatchedBufferSize(h, mode, fill, n, a, lda, w, info, 1, e)
 }
 
-// Syevj is Syevd: what Jacobi's method is told makes no difference to a direct one.
+// Syevj is Syevd, whose values Jacobi's method makes as precise as its parameters say.
 func (t *Thread) Syevj(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w, work hostmem.Ptr, lwork int64, info hostmem.Ptr, params solver.SyevjInfo_t, e Elem) error {
-	return t.Syevd(h, mode, fill, n, a, lda, w, work, lwork, info, e)
+	return t.syevjCall(h, mode, &eigen{a: matAt(a, lda, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info}, params, false)
 }
 
 // stacked are matrices one behind the other.
@@ -110,16 +141,15 @@ func stacked(a hostmem.Ptr, lda, n, batch int64, e Elem) mat {
 
 // SyevjBatchedBufferSize is what SyevjBatched needs.
 func (t *Thread) SyevjBatchedBufferSize(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w hostmem.Ptr, info solver.SyevjInfo_t, batch int64, e Elem) (int32, error) {
-	size, err := t.syevSize(h, mode, fill, n, lda, batch)
-	if err != nil {
+	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	return count(size)
+	return count(syevjSize(max(n, 0)) * max(batch, 0))
 }
 
 // SyevjBatched is Syevj for matrices one behind the other.
 func (t *Thread) SyevjBatched(h Handle, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, w, work hostmem.Ptr, lwork int64, info hostmem.Ptr, params solver.SyevjInfo_t, batch int64, e Elem) error {
-	return t.syev(h, mode, &eigen{a: stacked(a, lda, n, batch, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info})
+	return t.syevjCall(h, mode, &eigen{a: stacked(a, lda, n, batch, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info}, params, true)
 }
 
 // general is A x = w B x and its kin.
@@ -129,8 +159,8 @@ type general struct {
 	kind solver.CusolverEigType_t
 }
 
-// generalSize are the elements: those of eigen, and an info.
-func generalSize(n int64) int64 { return eigenSize(n) + 4 }
+// size are the elements: those of eigen, and an info.
+func (p *general) size() int64 { return p.eigen.size() + 4 }
 
 // sygv reduces the problem to one without B, solves that, and takes the vectors back. B keeps its factor.
 func (j *job) sygv(p *general) error {
@@ -138,7 +168,7 @@ func (j *job) sygv(p *general) error {
 	if n == 0 {
 		return j.tell(p.info, 0, 1)
 	}
-	definite := hostmem.Ptr(uint64(p.work) + uint64(eigenSize(n))*uint64(p.a.e.Size()))
+	definite := hostmem.Ptr(uint64(p.work) + uint64(p.eigen.size())*uint64(p.a.e.Size()))
 	if err := j.cholesky(p.b, p.fill, n, 0, definite); err != nil {
 		return err
 	}
@@ -173,7 +203,7 @@ func (j *job) sygv(p *general) error {
 	if err := apply(blas.CUBLAS_SIDE_RIGHT, right); err != nil {
 		return err
 	}
-	if err := j.syev(&p.eigen); err != nil {
+	if err := j.eigenvalues(&p.eigen); err != nil {
 		return err
 	}
 	if p.vectors {
@@ -199,7 +229,7 @@ func (t *Thread) SygvdBufferSize(h Handle, kind solver.CusolverEigType_t, mode M
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	return count(generalSize(max(n, 0)))
+	return count((&general{eigen: eigen{n: max(n, 0)}}).size())
 }
 
 // Sygvd solves A x = w B x, A B x = w x or B A x = w x.
@@ -208,20 +238,28 @@ func (t *Thread) Sygvd(h Handle, kind solver.CusolverEigType_t, mode Mode, fill 
 	if err != nil {
 		return err
 	}
-	p := &general{eigen{a: matAt(a, lda, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info}, matAt(b, ldb, e), kind}
-	if err := j.judge(info, !validKind(kind)); err != nil {
+	return j.sygvCall(&general{eigen{a: matAt(a, lda, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info}, matAt(b, ldb, e), kind}, mode)
+}
+
+// check judges the arguments of a problem with two matrices.
+func (p *general) check(j *job, mode Mode) error {
+	if err := j.judge(p.info, !validKind(p.kind)); err != nil {
 		return err
 	}
-	if err := p.check(j, mode, 1); err != nil {
+	if err := p.eigen.check(j, mode, 1); err != nil {
 		return err
 	}
-	if err := j.judge(info, false, false, false, false, false, false, false, ldb < max(1, n)); err != nil {
+	if err := j.judge(p.info, false, false, false, false, false, false, false, p.b.LD < max(1, p.n)); err != nil {
 		return err
 	}
-	if info == hostmem.Nil {
+	if p.info == hostmem.Nil {
 		return invalidValue
 	}
-	if err := enough(work, lwork, generalSize(n)); err != nil {
+	return enough(p.work, p.lwork, p.size())
+}
+
+func (j *job) sygvCall(p *general, mode Mode) error {
+	if err := p.check(j, mode); err != nil {
 		return err
 	}
 	return j.sygv(p)
@@ -229,10 +267,21 @@ func (t *Thread) Sygvd(h Handle, kind solver.CusolverEigType_t, mode Mode, fill 
 
 // SygvjBufferSize is what Sygvj needs.
 func (t *Thread) SygvjBufferSize(h Handle, kind solver.CusolverEigType_t, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, w hostmem.Ptr, info solver.SyevjInfo_t, e Elem) (int32, error) {
-	return t.SygvdBufferSize(h, kind, mode, fill, n, a, lda, b, ldb, w, e)
+	if err := t.live(h); err != nil {
+		return 0, err
+	}
+	return count((&general{eigen: eigen{n: max(n, 0), how: &method{}}}).size())
 }
 
-// Sygvj is Sygvd.
+// Sygvj is Sygvd with Jacobi's method.
 func (t *Thread) Sygvj(h Handle, kind solver.CusolverEigType_t, mode Mode, fill Fill, n int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, w, work hostmem.Ptr, lwork int64, info hostmem.Ptr, params solver.SyevjInfo_t, e Elem) error {
-	return t.Sygvd(h, kind, mode, fill, n, a, lda, b, ldb, w, work, lwork, info, e)
+	j, err := t.job(h)
+	if err != nil {
+		return err
+	}
+	how, err := j.method(syevjs, uint64(params), false)
+	if err != nil {
+		return err
+	}
+	return j.sygvCall(&general{eigen{a: matAt(a, lda, e), n: n, fill: fill, w: w, work: work, lwork: lwork, info: info, how: &how}, matAt(b, ldb, e), kind}, mode)
 }

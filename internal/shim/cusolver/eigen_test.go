@@ -134,10 +134,13 @@ func TestSyevjBatched(t *testing.T) {
 		for i := range batch {
 			copy(all.v[i*n*n:], r.hermitian(n).v)
 		}
-		pa, w, infos := r.put(all, n), r.memory(8*n*batch), r.memory(4*batch)
-		size, err := r.th.SyevjBatchedBufferSize(r.h, withVectors, blas.CUBLAS_FILL_MODE_UPPER, n, pa, n, w, 0, batch, r.e)
+		pa, w, infos, p := r.put(all, n), r.memory(8*n*batch), r.memory(4*batch), r.syevjInfo()
+		size, err := r.th.SyevjBatchedBufferSize(r.h, withVectors, blas.CUBLAS_FILL_MODE_UPPER, n, pa, n, w, p, batch, r.e)
 		r.ok(err)
-		r.ok(r.th.SyevjBatched(r.h, withVectors, blas.CUBLAS_FILL_MODE_UPPER, n, pa, n, w, r.memory(int(size)*r.e.Size()), int64(size), infos, 0, batch, r.e))
+		r.ok(r.th.SyevjBatched(r.h, withVectors, blas.CUBLAS_FILL_MODE_UPPER, n, pa, n, w, r.memory(int(size)*r.e.Size()), int64(size), infos, p, batch, r.e))
+		if _, err := r.th.DnXsyevjGetSweeps(r.h, p); err != notSupported {
+			r.t.Errorf("sweeps of many matrices: %v", err)
+		}
 		q, values := r.get(pa, n, n*batch, n), r.values(w, n*batch)
 		for i := range batch {
 			a, x := full{n, n, all.v[i*n*n : (i+1)*n*n]}, full{n, n, q.v[i*n*n : (i+1)*n*n]}
@@ -267,10 +270,22 @@ func TestGesvdj(t *testing.T) {
 			r.svdCheck(full{m, n, all.v[i*m*n : (i+1)*m*n]}, full{m, m, gu.v[i*m*m : (i+1)*m*m]}, full{n, n, gv.v[i*n*n : (i+1)*n*n]}, gs[i*n:(i+1)*n], "gesvdjBatched %d", i)
 		}
 		norms := r.memory(8 * batch)
+		size, err = r.th.GesvdaStridedBatchedBufferSize(r.h, withVectors, rank, m, n, pa, m, m*n, s, rank, u, m, m*rank, v, n, n*rank, batch, r.e)
+		r.ok(err)
+		work = r.memory(int(size) * r.e.Size())
 		r.ok(r.th.GesvdaStridedBatched(r.h, withVectors, rank, m, n, r.put(all, m), m, m*n, s, rank, u, m, m*rank, v, n, n*rank, work, int64(size), infos, norms, batch, r.e))
 		for i, x := range r.values(s, rank*batch) {
 			r.within(math.Abs(x-gs[i/rank*n+i%rank])/gs[0]/r.eps()/m, "gesvda value %d", i)
 		}
 		r.good(hostmem.Ptr(infos), "gesvda")
+		for i := range batch { // what the values that were left out make
+			left := 0.0
+			for _, x := range gs[i*n+rank : (i+1)*n] {
+				left += x * x
+			}
+			if v := hostmem.Load[float64](norms.Index(i, 8)); math.Abs(v-math.Sqrt(left)) > 1e3*r.eps()*gs[0] {
+				r.t.Errorf("gesvda: residual %d is %g, not %g", i, v, math.Sqrt(left))
+			}
+		}
 	})
 }

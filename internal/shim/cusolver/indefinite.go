@@ -92,7 +92,13 @@ func (t *Thread) Sytri(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, i
 	if err := enough(work, lwork, n*n); err != nil {
 		return err
 	}
-	if err := j.tell(info, 0, 1); err != nil || n == 0 {
+	if n == 0 {
+		return j.tell(info, 0, 1)
+	}
+	var q shim.Params
+	p.put(&q)
+	q.U64(uint64(info))
+	if err := j.one(indefiniteKernels, "sytri_"+e.String(), 1, &q); err != nil {
 		return err
 	}
 	inverse := matAt(work, n, e)

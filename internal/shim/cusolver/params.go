@@ -7,128 +7,13 @@ import (
 	"kudzu/internal/spec/solver"
 )
 
-// jacobi is what syevj and gesvdj are told, and what they told last.
-type jacobi struct {
-	mu        lockrank.Mutex[lockrank.SolverHandle]
-	tolerance float64 // guarded by mu, as all that follows
-	sweeps    int32
-	sorted    int32
-}
-
 // params are the 64-bit interface's: which algorithm a function is to use. There is one.
 type params struct {
 	mu         lockrank.Mutex[lockrank.SolverHandle]
 	algorithms map[solver.CusolverDnFunction_t]solver.CusolverAlgMode_t // guarded by mu
 }
 
-var (
-	syevjs  = handle.NewTable[jacobi](kindSyevj, "cuSOLVER syevj parameters")
-	gesvdjs = handle.NewTable[jacobi](kindGesvdj, "cuSOLVER gesvdj parameters")
-	options = handle.NewTable[params](kindParams, "cuSOLVER parameters")
-)
-
-// maxSweeps are the sweeps that a Jacobi method does at most, unless it is told otherwise.
-const maxSweeps = 100
-
-func newJacobi(table *handle.Table[jacobi]) (uint64, error) {
-	v := table.New(&jacobi{sweeps: maxSweeps, sorted: 1})
-	if v == 0 {
-		return 0, allocFailed
-	}
-	return uint64(v), nil
-}
-
-// tell changes parameters.
-func tell(table *handle.Table[jacobi], h uint64, f func(*jacobi)) error {
-	p := table.Get(handle.Value(h))
-	if p == nil {
-		return invalidValue
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f(p)
-	return nil
-}
-
-// ask answers what a method did. Nothing is known on the host before the stream has done it: the answers are those of a method
-// that converged in the sweeps it needs.
-func ask(h solver.CusolverDnHandle_t, table *handle.Table[jacobi], info uint64) error {
-	if denses.Get(handle.Value(h)) == nil {
-		return notInitialized
-	}
-	if table.Get(handle.Value(info)) == nil {
-		return invalidValue
-	}
-	return nil
-}
-
-// DnCreateSyevjInfo makes parameters of syevj.
-func (t *Thread) DnCreateSyevjInfo() (uint64, error) { return newJacobi(syevjs) }
-
-// DnDestroySyevjInfo ends them; none is no mistake.
-func (t *Thread) DnDestroySyevjInfo(h solver.SyevjInfo_t) error {
-	syevjs.Delete(handle.Value(h))
-	return nil
-}
-
-// DnXsyevjSetTolerance is kept; every method here goes on until nothing changes.
-func (t *Thread) DnXsyevjSetTolerance(h solver.SyevjInfo_t, v float64) error {
-	return tell(syevjs, uint64(h), func(p *jacobi) { p.tolerance = v })
-}
-
-// DnXsyevjSetMaxSweeps is kept.
-func (t *Thread) DnXsyevjSetMaxSweeps(h solver.SyevjInfo_t, n int32) error {
-	return tell(syevjs, uint64(h), func(p *jacobi) { p.sweeps = n })
-}
-
-// DnXsyevjSetSortEig is kept: eigenvalues always come sorted.
-func (t *Thread) DnXsyevjSetSortEig(h solver.SyevjInfo_t, v int32) error {
-	return tell(syevjs, uint64(h), func(p *jacobi) { p.sorted = v })
-}
-
-// DnXsyevjGetResidual is what is left off the diagonal: nothing, as the method here is a direct one.
-func (t *Thread) DnXsyevjGetResidual(h solver.CusolverDnHandle_t, info solver.SyevjInfo_t) (float64, error) {
-	return 0, ask(h, syevjs, uint64(info))
-}
-
-// DnXsyevjGetSweeps is the sweeps done.
-func (t *Thread) DnXsyevjGetSweeps(h solver.CusolverDnHandle_t, info solver.SyevjInfo_t) (int32, error) {
-	return 1, ask(h, syevjs, uint64(info))
-}
-
-// DnCreateGesvdjInfo makes parameters of gesvdj.
-func (t *Thread) DnCreateGesvdjInfo() (uint64, error) { return newJacobi(gesvdjs) }
-
-// DnDestroyGesvdjInfo ends them; none is no mistake.
-func (t *Thread) DnDestroyGesvdjInfo(h solver.GesvdjInfo_t) error {
-	gesvdjs.Delete(handle.Value(h))
-	return nil
-}
-
-// DnXgesvdjSetTolerance is kept; every method here goes on until nothing changes.
-func (t *Thread) DnXgesvdjSetTolerance(h solver.GesvdjInfo_t, v float64) error {
-	return tell(gesvdjs, uint64(h), func(p *jacobi) { p.tolerance = v })
-}
-
-// DnXgesvdjSetMaxSweeps is kept.
-func (t *Thread) DnXgesvdjSetMaxSweeps(h solver.GesvdjInfo_t, n int32) error {
-	return tell(gesvdjs, uint64(h), func(p *jacobi) { p.sweeps = n })
-}
-
-// DnXgesvdjSetSortEig is kept: singular values always come sorted.
-func (t *Thread) DnXgesvdjSetSortEig(h solver.GesvdjInfo_t, v int32) error {
-	return tell(gesvdjs, uint64(h), func(p *jacobi) { p.sorted = v })
-}
-
-// DnXgesvdjGetResidual is what is left off the diagonal.
-func (t *Thread) DnXgesvdjGetResidual(h solver.CusolverDnHandle_t, info solver.GesvdjInfo_t) (float64, error) {
-	return 0, ask(h, gesvdjs, uint64(info))
-}
-
-// DnXgesvdjGetSweeps is the sweeps done.
-func (t *Thread) DnXgesvdjGetSweeps(h solver.CusolverDnHandle_t, info solver.GesvdjInfo_t) (int32, error) {
-	return 1, ask(h, gesvdjs, uint64(info))
-}
+var options = handle.NewTable[params](kindParams, "cuSOLVER parameters")
 
 // DnCreateParams makes parameters of the 64-bit interface.
 func (t *Thread) DnCreateParams() (uint64, error) {
@@ -286,12 +171,18 @@ func (t *Thread) DnIRSInfosDestroy(h solver.CusolverDnIRSInfos_t) error {
 	return nil
 }
 
-func told(h solver.CusolverDnIRSInfos_t) error {
-	if irsTold.Get(handle.Value(h)) == nil {
+func changeInfos(h solver.CusolverDnIRSInfos_t, f func(*irsInfos)) error {
+	x := irsTold.Get(handle.Value(h))
+	if x == nil {
 		return noInfos
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f(x)
 	return nil
 }
+
+func told(h solver.CusolverDnIRSInfos_t) error { return changeInfos(h, func(*irsInfos) {}) }
 
 // DnIRSInfosGetNiters is how often a solution was refined: never, as it has all the precision there is.
 func (t *Thread) DnIRSInfosGetNiters(h solver.CusolverDnIRSInfos_t) (int32, error) { return 0, told(h) }
@@ -309,7 +200,8 @@ func (t *Thread) DnIRSInfosGetResidualHistory(h solver.CusolverDnIRSInfos_t) (ho
 	return hostmem.Nil, told(h)
 }
 
-// DnIRSInfosGetMaxIters is the limit.
-func (t *Thread) DnIRSInfosGetMaxIters(h solver.CusolverDnIRSInfos_t) (int32, error) {
-	return 50, told(h)
+// DnIRSInfosGetMaxIters is the limit that the last call had.
+func (t *Thread) DnIRSInfosGetMaxIters(h solver.CusolverDnIRSInfos_t) (n int32, err error) {
+	err = changeInfos(h, func(x *irsInfos) { n = x.most })
+	return n, err
 }

@@ -252,13 +252,20 @@ func (r *rig) misuses() map[string]func(info hostmem.Ptr) error {
 		"cusolverDnZunmqr(H, 0, 1, 2, 2, 2, (void *)A, 4, (void *)B, (void *)X, 4, (void *)W, 9000, I)": func(i hostmem.Ptr) error {
 			return t.Ormqr(h, 0, 1, 2, 2, 2, a, 4, b, x, 4, w, 9000, i, C64)
 		},
-		"cusolverDnDsyevd_bufferSize(H, 2, 0, 4, A, 4, B, &lw)":           func(hostmem.Ptr) error { return size(t.SyevdBufferSize(h, 2, 0, 4, a, 4, b, F64)) },
-		"cusolverDnDsyevd(H, 1, 0, 0, A, 4, B, W, 9000, I)":               func(i hostmem.Ptr) error { return t.Syevd(h, 1, 0, 0, a, 4, b, w, 9000, i, F64) },
-		"cusolverDnDsyevd(H, 3, 0, 4, A, 4, B, W, 9000, I)":               func(i hostmem.Ptr) error { return t.Syevd(h, 3, 0, 4, a, 4, b, w, 9000, i, F64) },
-		"cusolverDnDsyevjBatched(H, 1, 0, 4, A, 4, B, W, 9000, I, sj, 0)": func(i hostmem.Ptr) error { return t.SyevjBatched(h, 1, 0, 4, a, 4, b, w, 9000, i, 0, 0, F64) },
-		"cusolverDnDsygvd(H, 0, 1, 0, 4, A, 4, B, 4, X, W, 9000, I)":      func(i hostmem.Ptr) error { return t.Sygvd(h, 0, 1, 0, 4, a, 4, b, 4, x, w, 9000, i, F64) },
-		"cusolverDnDgesvd_bufferSize(H, 3, 4, &lw)":                       func(hostmem.Ptr) error { return size(t.GesvdBufferSize(h, 3, 4, F64)) },
-		"cusolverDnDgesvd_bufferSize(H, -1, -1, &lw)":                     func(hostmem.Ptr) error { return size(t.GesvdBufferSize(h, -1, -1, F64)) },
+		"cusolverDnDsyevd_bufferSize(H, 2, 0, 4, A, 4, B, &lw)": func(hostmem.Ptr) error { return size(t.SyevdBufferSize(h, 2, 0, 4, a, 4, b, F64)) },
+		"cusolverDnDsyevd(H, 1, 0, 0, A, 4, B, W, 9000, I)":     func(i hostmem.Ptr) error { return t.Syevd(h, 1, 0, 0, a, 4, b, w, 9000, i, F64) },
+		"cusolverDnDsyevd(H, 3, 0, 4, A, 4, B, W, 9000, I)":     func(i hostmem.Ptr) error { return t.Syevd(h, 3, 0, 4, a, 4, b, w, 9000, i, F64) },
+		"cusolverDnDsyevjBatched(H, 1, 0, 4, A, 4, B, W, 9000, I, sj, 0)": func(i hostmem.Ptr) error {
+			sj, err := t.DnCreateSyevjInfo()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = t.DnDestroySyevjInfo(solver.SyevjInfo_t(sj)) }()
+			return t.SyevjBatched(h, 1, 0, 4, a, 4, b, w, 9000, i, solver.SyevjInfo_t(sj), 0, F64)
+		},
+		"cusolverDnDsygvd(H, 0, 1, 0, 4, A, 4, B, 4, X, W, 9000, I)": func(i hostmem.Ptr) error { return t.Sygvd(h, 0, 1, 0, 4, a, 4, b, 4, x, w, 9000, i, F64) },
+		"cusolverDnDgesvd_bufferSize(H, 3, 4, &lw)":                  func(hostmem.Ptr) error { return size(t.GesvdBufferSize(h, 3, 4, F64)) },
+		"cusolverDnDgesvd_bufferSize(H, -1, -1, &lw)":                func(hostmem.Ptr) error { return size(t.GesvdBufferSize(h, -1, -1, F64)) },
 		"cusolverDnDgesvd(H, 'A', 'A', 3, 4, A, 3, B, X, 3, W, 4, W + 100, 90000, 0, I)": func(i hostmem.Ptr) error {
 			return t.Gesvd(h, 'A', 'A', 3, 4, a, 3, b, x, 3, w, 4, w, 9000, 0, i, F64)
 		},

@@ -176,13 +176,22 @@ func (t *Thread) DnIRSXgesvBufferSize(h Handle, p solver.CusolverDnIRSParams_t, 
 	return size + uint64(max(n, 0))*4 + 16, err
 }
 
+// limitOf keeps the limit of iterations in infos.
+func limitOf(p solver.CusolverDnIRSParams_t, infos solver.CusolverDnIRSInfos_t) error {
+	var most int32
+	if err := refine(p, false, 0, func(x *irsParams) { most = x.most }); err != nil {
+		return err
+	}
+	return changeInfos(infos, func(x *irsInfos) { x.most = most })
+}
+
 // DnIRSXgesv is IrsGesv with parameters.
 func (t *Thread) DnIRSXgesv(h Handle, p solver.CusolverDnIRSParams_t, infos solver.CusolverDnIRSInfos_t, n, count int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, x hostmem.Ptr, ldx int64, work hostmem.Ptr, lwork uint64, iterations, info hostmem.Ptr) error {
 	need, err := t.DnIRSXgesvBufferSize(h, p, n, count)
 	if err != nil {
 		return err
 	}
-	if err := told(infos); err != nil {
+	if err := limitOf(p, infos); err != nil {
 		return err
 	}
 	if err := enough(work, int64(lwork), int64(need)); err != nil {
@@ -208,7 +217,7 @@ func (t *Thread) DnIRSXgels(h Handle, p solver.CusolverDnIRSParams_t, infos solv
 	if err != nil {
 		return err
 	}
-	if err := told(infos); err != nil {
+	if err := limitOf(p, infos); err != nil {
 		return err
 	}
 	return t.IrsGels(h, m, n, count, a, lda, b, ldb, x, ldx, work, lwork, iterations, info, e)

@@ -3,7 +3,7 @@ package cusolver
 import (
 	"errors"
 
-	"kudzu/internal/handle"
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
@@ -31,6 +31,8 @@ type singular struct {
 	values      int64 // that are written
 	left, right vectorsOf
 	sweeps      int32
+	tolerance   float64
+	told        uint64 // where what the method did is written, if anywhere
 	work        hostmem.Ptr
 	info        hostmem.Ptr
 }
@@ -74,7 +76,7 @@ func (j *job) svd(p *singular) error {
 	p.left.put(&q)
 	p.right.put(&q)
 	full := wide > min(p.m, p.n)
-	q.U32(uint32(wide), uint32(p.values), uint32(p.sweeps)).U64(uint64(p.work), uint64(singularBytes(p.m, p.n, full, p.a.e)), uint64(p.info))
+	q.U32(uint32(wide), uint32(p.values), uint32(p.sweeps)).U64(uint64(p.work), uint64(singularBytes(p.m, p.n, full, p.a.e)), uint64(p.info)).F64(p.tolerance).U64(p.told)
 	return j.one(svdKernels, "svd_"+p.a.e.String(), p.a.batch, &q)
 }
 
@@ -149,7 +151,7 @@ func (t *Thread) Gesvd(h Handle, jobu, jobvt int8, m, n int64, a hostmem.Ptr, ld
 }
 
 // gesvdjCall is of any shape, with V and not V'.
-func (j *job) gesvdjCall(a mat, mode Mode, econ bool, m, n int64, s hostmem.Ptr, u, v cublas.View, work hostmem.Ptr, lbytes int64, info hostmem.Ptr, sweeps int32) error {
+func (j *job) gesvdjCall(a mat, mode Mode, econ bool, m, n int64, s hostmem.Ptr, u, v cublas.View, work hostmem.Ptr, lbytes int64, info hostmem.Ptr, how method) error {
 	if !validMode(mode) {
 		return invalidValue
 	}
@@ -157,7 +159,7 @@ func (j *job) gesvdjCall(a mat, mode Mode, econ bool, m, n int64, s hostmem.Ptr,
 		return err
 	}
 	k := min(m, n)
-	p := &singular{a: a, m: m, n: n, s: s, strideS: k, values: k, sweeps: sweeps, work: work, info: info, left: vectorsOf{to: u}, right: vectorsOf{to: v}}
+	p := &singular{a: a, m: m, n: n, s: s, strideS: k, values: k, sweeps: how.sweeps, tolerance: how.tolerance, told: how.told, work: work, info: info, left: vectorsOf{to: u}, right: vectorsOf{to: v}}
 	if mode == solver.CUSOLVER_EIG_MODE_VECTOR {
 		p.left.columns, p.right.columns = m, n
 		if econ {
@@ -189,28 +191,17 @@ func (t *Thread) GesvdjBufferSize(h Handle, mode Mode, econ int32, m, n int64, a
 	return elements(bytes, e)
 }
 
-// sweepsOf is the limit that parameters say.
-func sweepsOf(h solver.GesvdjInfo_t) (int32, error) {
-	p := gesvdjs.Get(handle.Value(h))
-	if p == nil {
-		return 0, invalidValue
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.sweeps, nil
-}
-
 // Gesvdj is A = U S V' by Jacobi's method.
 func (t *Thread) Gesvdj(h Handle, mode Mode, econ int32, m, n int64, a hostmem.Ptr, lda int64, s, u hostmem.Ptr, ldu int64, v hostmem.Ptr, ldv int64, work hostmem.Ptr, lwork int64, info hostmem.Ptr, params solver.GesvdjInfo_t, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
 		return err
 	}
-	sweeps, err := sweepsOf(params)
+	how, err := j.method(gesvdjs, uint64(params), false)
 	if err != nil {
 		return err
 	}
-	return j.gesvdjCall(matAt(a, lda, e), mode, econ != 0, m, n, s, cublas.View{Base: uint64(u), LD: ldu}, cublas.View{Base: uint64(v), LD: ldv}, work, lwork*int64(e.Size()), info, sweeps)
+	return j.gesvdjCall(matAt(a, lda, e), mode, econ != 0, m, n, s, cublas.View{Base: uint64(u), LD: ldu}, cublas.View{Base: uint64(v), LD: ldv}, work, lwork*int64(e.Size()), info, how)
 }
 
 // GesvdjBatchedBufferSize is what GesvdjBatched needs.
@@ -228,11 +219,11 @@ func (t *Thread) GesvdjBatched(h Handle, mode Mode, m, n int64, a hostmem.Ptr, l
 	if err != nil {
 		return err
 	}
-	sweeps, err := sweepsOf(params)
+	how, err := j.method(gesvdjs, uint64(params), true)
 	if err != nil {
 		return err
 	}
-	return j.gesvdjCall(stacked(a, lda, n, batch, e), mode, false, m, n, s, cublas.View{Base: uint64(u), LD: ldu, Stride: ldu * m}, cublas.View{Base: uint64(v), LD: ldv, Stride: ldv * n}, work, lwork*int64(e.Size()), info, sweeps)
+	return j.gesvdjCall(stacked(a, lda, n, batch, e), mode, false, m, n, s, cublas.View{Base: uint64(u), LD: ldu, Stride: ldu * m}, cublas.View{Base: uint64(v), LD: ldv, Stride: ldv * n}, work, lwork*int64(e.Size()), info, how)
 }
 
 // GesvdaStridedBatchedBufferSize is what GesvdaStridedBatched needs.
@@ -241,10 +232,10 @@ func (t *Thread) GesvdaStridedBatchedBufferSize(h Handle, mode Mode, rank, m, n 
 	if err != nil {
 		return 0, err
 	}
-	return elements(bytes, e)
+	return elements(bytes+8*max(batch, 0), e)
 }
 
-// GesvdaStridedBatched finds the largest values and their vectors. The residuals are those of a method that leaves none: 0.
+// GesvdaStridedBatched finds the largest values and their vectors. The norms are on the host: who asks for them waits.
 func (t *Thread) GesvdaStridedBatched(h Handle, mode Mode, rank, m, n int64, a hostmem.Ptr, lda, strideA int64, s hostmem.Ptr, strideS int64, u hostmem.Ptr, ldu, strideU int64, v hostmem.Ptr, ldv, strideV int64, work hostmem.Ptr, lwork int64, info, norms hostmem.Ptr, batch int64, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
@@ -267,13 +258,29 @@ func (t *Thread) GesvdaStridedBatched(h Handle, mode Mode, rank, m, n int64, a h
 		}
 		p.left.columns, p.right.columns = rank, rank
 	}
-	if err := enough(work, lwork*int64(e.Size()), batch*singularBytes(m, n, false, e)); err != nil {
+	bytes := batch * singularBytes(m, n, false, e)
+	if err := enough(work, lwork*int64(e.Size()), bytes+8*batch); err != nil {
 		return err
 	}
-	if norms != hostmem.Nil {
-		for i := range batch {
-			hostmem.Store(norms.Index(int(i), 8), 0.0)
-		}
+	if err := j.svd(p); err != nil || norms == hostmem.Nil || p.left.columns == 0 || batch == 0 {
+		return err
 	}
-	return j.svd(p)
+	return j.residuals(p, uint64(work)+uint64(bytes), norms)
+}
+
+// residuals are the norms of A - U S V'.
+func (j *job) residuals(p *singular, at uint64, norms hostmem.Ptr) error {
+	var q shim.Params
+	p.a.Put(&q)
+	q.U32(uint32(p.m), uint32(p.n)).U64(uint64(p.s), uint64(p.strideS))
+	p.left.to.Put(&q)
+	p.right.to.Put(&q)
+	q.U32(uint32(p.values)).U64(at)
+	if err := j.one(svdKernels, "residual_"+p.a.e.String(), p.a.batch, &q); err != nil {
+		return err
+	}
+	if err := j.d.MemcpyDtoHAsync(norms, driver.DevPtr(at), 8*uint64(p.a.batch), j.stream); err != nil {
+		return err
+	}
+	return j.d.StreamSynchronize(j.stream)
 }

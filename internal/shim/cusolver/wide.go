@@ -238,7 +238,7 @@ func (t *Thread) DnXgesvdp(h Handle, p Params, mode Mode, econ int32, m, n int64
 	if sigma != hostmem.Nil {
 		hostmem.Store(sigma, 0.0)
 	}
-	return j.gesvdjCall(matAt(a, lda, e), mode, econ != 0, m, n, s, cublas.View{Base: uint64(u), LD: ldu}, cublas.View{Base: uint64(v), LD: ldv}, work, int64(lwork), info, maxSweeps)
+	return j.gesvdjCall(matAt(a, lda, e), mode, econ != 0, m, n, s, cublas.View{Base: uint64(u), LD: ldu}, cublas.View{Base: uint64(v), LD: ldv}, work, int64(lwork), info, method{sweeps: maxSweeps})
 }
 
 // DnXgesvdrBufferSize is what DnXgesvdr needs.

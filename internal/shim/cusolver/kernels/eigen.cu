@@ -248,6 +248,101 @@ template <class T, class R> __device__ void syev(View x, u32 n, u32 upper, u32 v
         info[BLOCK_X] = (int)bad;
 }
 
+// offDiagonal is the norm of what is not on the diagonal.
+template <class T, class R> __device__ R offDiagonal(const T *b, u32 n) {
+    R sum = 0;
+    for (u32 j = 0; j < n; j++)
+        for (u32 i = LANE; i < n; i += 32)
+            sum += i == j ? 0 : norm2(b[(s64)j * n + i]);
+    return root(warpSum(sum));
+}
+
+// jacobiSweep makes every element of b that is above `least` zero once; v takes the rotations.
+template <class T, class R> __device__ void jacobiSweep(T *b, T *v, s64 ld, u32 n, R least) {
+    for (u32 p = 0; p + 1 < n; p++)
+        for (u32 q = p + 1; q < n; q++) {
+            T g = b[(s64)q * n + p];
+            R gamma = root(norm2(g));
+            if (!(gamma > least))
+                continue;
+            R bp = re(b[(s64)p * (n + 1)]), bq = re(b[(s64)q * (n + 1)]);
+            R zeta = (bq - bp) / (2 * gamma), az = size(zeta);
+            R t = az > 0x1p60 ? 1 / (2 * az) : 1 / (az + root(1 + az * az));
+            t = zeta < 0 ? -t : t;
+            R c = 1 / root(1 + t * t), s = c * t;
+            T phase;
+            make(&phase, re(g) / gamma, -im(g) / gamma);
+            SYNC;
+            for (u32 i = LANE; i < n; i += 32) {
+                T x = v[(s64)p * ld + i], y = mul(v[(s64)q * ld + i], phase);
+                v[(s64)p * ld + i] = sub(times(x, c), times(y, s));
+                v[(s64)q * ld + i] = add(times(x, s), times(y, c));
+                if (i == p || i == q)
+                    continue;
+                x = b[(s64)p * n + i];
+                y = mul(b[(s64)q * n + i], phase);
+                T nx = sub(times(x, c), times(y, s)), ny = add(times(x, s), times(y, c));
+                b[(s64)p * n + i] = nx;
+                b[(s64)q * n + i] = ny;
+                b[(s64)i * n + p] = conj(nx);
+                b[(s64)i * n + q] = conj(ny);
+            }
+            if (LANE == 0) {
+                make(b + (s64)p * (n + 1), bp - t * gamma, 0);
+                make(b + (s64)q * (n + 1), bq + t * gamma, 0);
+                make(b + (s64)q * n + p, 0, 0);
+                make(b + (s64)p * n + q, 0, 0);
+            }
+            SYNC;
+        }
+}
+
+// jacobi ends what syev began: b = V' A V is turned until what is off its diagonal is less than tol |A|, or all sweeps are done.
+template <class T, class R> __device__ void jacobi(T *b, View x, u32 n, R *w, double tol, u32 sweeps, u32 sorted, Told *told, int *info) {
+    b += (s64)BLOCK_X * n * n;
+    T *v = matrix<T>(x, BLOCK_X);
+    R *d = w + (s64)BLOCK_X * n, largest = 0;
+    for (u32 j = 0; j < n; j++)
+        for (u32 i = LANE; i < n; i += 32) {
+            R s = size1(b[(s64)j * n + i]);
+            largest = s > largest || s != s ? s : largest;
+        }
+    largest = warpMax(largest);
+    if (!(largest * 0 == 0)) { // syev told that there is nothing to find
+        if (told && LANE == 0)
+            *told = {(double)(largest - largest), 0, 0};
+        return;
+    }
+    R scale = largest > 0 ? 1 / largest : 1;
+    if (!(scale * 0 == 0))
+        scale = 1 / least(R(0));
+    R norm = 0;
+    for (u32 j = 0; j < n; j++)
+        for (u32 i = LANE; i < n; i += 32) {
+            T e = times(b[(s64)j * n + i], scale);
+            e = i == j ? real(e) : e;
+            b[(s64)j * n + i] = e;
+            norm += norm2(e);
+        }
+    SYNC;
+    R limit = (R)tol * root(warpSum(norm)), off;
+    u32 done = 0;
+    while ((off = offDiagonal<T, R>(b, n)) > limit && done < sweeps) {
+        jacobiSweep<T, R>(b, v, x.ld, n, limit / (R)n);
+        done++;
+    }
+    for (u32 i = LANE; i < n; i += 32)
+        d[i] = re(b[(s64)i * (n + 1)]) / scale;
+    SYNC;
+    if (sorted)
+        sortColumns(d, n, v, x.ld, n);
+    if (LANE == 0) {
+        info[BLOCK_X] = off > limit ? (int)n + 1 : 0;
+        if (told)
+            *told = {(double)off / (double)scale, (int)done, 0};
+    }
+}
+
 // sytrd works on a copy, lower, whose other triangle is made here. `back`: it is an upper one from its end, and so are the results.
 template <class T, class R> __device__ void sytrd(T *a, u32 n, R *d, R *e, T *taus, T *work, u32 back) {
     T *w = work, *t = work + n;
@@ -307,6 +402,9 @@ template <class T, class R> __device__ void gebrd(T *a, s64 ld, u32 m, u32 n, R 
 #define EIGEN(name, T, R)                                                                                                      \
     KERNEL syev_##name(View x, u32 n, u32 upper, u32 vectors, R *w, void *work, int *info) {                                   \
         syev<T, R>(x, n, upper, vectors, w, work, info);                                                                       \
+    }                                                                                                                          \
+    KERNEL jacobi_##name(T *b, View x, u32 n, R *w, double tol, u32 sweeps, u32 sorted, Told *told, int *info) {               \
+        jacobi<T, R>(b, x, n, w, tol, sweeps, sorted, told, info);                                                             \
     }                                                                                                                          \
     KERNEL sytrd_##name(T *a, u32 n, R *d, R *e, T *taus, T *work, u32 back) { sytrd<T, R>(a, n, d, e, taus, work, back); }    \
     KERNEL formq_##name(T *a, s64 ld, u32 n, const T *taus, s64 step) { formQ<T>(a, ld, n, taus, step); }                      \

@@ -201,11 +201,32 @@ template <class T> __device__ void sytrs(const T *base, s64 ld, u32 n, Rows rows
     }
 }
 
+// sytriInfo tells the pivot that is zero, as LAPACK looks for it: blocks of one only, and of an upper triangle the last.
+template <class T> __device__ void sytriInfo(const T *a, s64 ld, u32 n, Rows rows, int *info) {
+    u32 first = ~0u; // as a lower triangle from its beginning
+    for (u32 k = LANE; k < n; k += 32) {
+        bool two = false;
+        if (rows.at)
+            rowAt(rows, n, k, &two);
+        u32 at = rows.upper ? n - 1 - k : k;
+        if (!two && zero(a[(s64)at * (ld + 1)]) && k < first)
+            first = k;
+    }
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+        u32 o = other(first, d);
+        first = o < first ? o : first;
+    }
+    if (LANE == 0)
+        *info = first == ~0u ? 0 : (int)(rows.upper ? n - first : first + 1);
+}
+
 #define INDEFINITE(name, T, R)                                                                                                 \
     KERNEL sytf2_##name(T *a, s64 ld, u32 n, Rows rows, int *info) { sytf2<T, R>(a, ld, n, rows, info); }                      \
     KERNEL sytrs_##name(const T *a, s64 ld, u32 n, Rows rows, T *b, s64 ldb, u32 count) {                                      \
         sytrs<T>(a, ld, n, rows, b, ldb, count);                                                                               \
-    }
+    }                                                                                                                          \
+    KERNEL sytri_##name(const T *a, s64 ld, u32 n, Rows rows, int *info) { sytriInfo<T>(a, ld, n, rows, info); }
 INDEFINITE(f32, float, float)
 INDEFINITE(f64, double, double)
 INDEFINITE(c32, c32, float)

@@ -38,6 +38,12 @@ __device__ inline void make(double *p, double re, double) { *p = re; }
 __device__ inline void make(c32 *p, float re, float im) { *p = {re, im}; }
 __device__ inline void make(c64 *p, double re, double im) { *p = {re, im}; }
 
+// Told is what a Jacobi method did, for the parameters that the host asks later.
+struct Told {
+    double residual;
+    int sweeps, unused;
+};
+
 // norm2 is |a|².
 template <class T> __device__ inline typename Real<T>::type norm2(T a) { return re(a) * re(a) + im(a) * im(a); }
 

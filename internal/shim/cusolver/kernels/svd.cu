@@ -82,6 +82,20 @@ template <class T, class R> __device__ u32 sweep(T *g, u32 p, u32 q, T *v, R *no
     return turned;
 }
 
+// leftOver is |U' A V - S| where columns of U have become the columns of g of length 1.
+template <class T, class R> __device__ R leftOver(const T *g, u32 p, u32 q, const R *norms, R cut) {
+    R sum = 0;
+    for (u32 i = 0; i + 1 < q; i++)
+        for (u32 j = i + 1; j < q; j++) {
+            T dot = {};
+            for (u32 r = LANE; r < p; r += 32)
+                dot = fma(conj(g[(s64)i * p + r]), g[(s64)j * p + r], dot);
+            R gamma = length(warpSum(dot)), a = norms[i] > cut ? gamma / norms[i] : 0, b = norms[j] > cut ? gamma / norms[j] : 0;
+            sum += a * a + b * b;
+        }
+    return root(sum);
+}
+
 // complete writes a unit vector to column k of g that is orthogonal to the columns `done` says: those before it in order.
 template <class T, class R> __device__ void complete(T *g, u32 p, u32 k, const u32 *order, u32 done, u32 *next) {
     T *x = g + (s64)k * p;
@@ -114,7 +128,7 @@ template <class T, class R> __device__ void complete(T *g, u32 p, u32 k, const u
 }
 
 // svd: A is m × n; p is the longer side and q the other. work has for each matrix p × wide + q × q of T, then q of R and q of u32.
-template <class T, class R> __device__ void svd(View x, u32 m, u32 n, R *w, s64 strideW, Out left, Out right, u32 wide, u32 values, u32 sweeps, void *work, s64 strideWork, int *info) {
+template <class T, class R> __device__ void svd(View x, u32 m, u32 n, R *w, s64 strideW, Out left, Out right, u32 wide, u32 values, u32 sweeps, void *work, s64 strideWork, int *info, double tolerance, Told *told) {
     const T *a = matrix<const T>(x, BLOCK_X);
     bool tall = m >= n;
     u32 p = tall ? m : n, q = tall ? n : m;
@@ -145,9 +159,14 @@ template <class T, class R> __device__ void svd(View x, u32 m, u32 n, R *w, s64 
     u32 turned = 0;
     R cut = epsilon(R(0)) * epsilon(R(0)); // the largest is 1: what is less than this is nothing, and its square underflows
     R tol = epsilon(R(0)) * root((R)(p < 16 ? 16 : p));
+    tol = (R)tolerance > tol ? (R)tolerance : tol;
+    u32 done = 0;
     if (finite)
-        for (u32 s = 0; s < sweeps && (turned = sweep<T, R>(g, p, q, v, norms, tol, cut)); s++)
-            ;
+        while (done < sweeps) {
+            done++;
+            if (!(turned = sweep<T, R>(g, p, q, v, norms, tol, cut)))
+                break;
+        }
     for (u32 j = 0; j < q; j++) { // the norms as they are now, not as rotations foretold
         R s = root(columnNorm2<T, R>(g + (s64)j * p, p));
         SYNC;
@@ -155,6 +174,11 @@ template <class T, class R> __device__ void svd(View x, u32 m, u32 n, R *w, s64 
         order[j] = j;
     }
     SYNC;
+    if (told) {
+        double off = finite ? (double)leftOver<T, R>(g, p, q, norms, cut) / (double)scale : (double)(largest - largest);
+        if (LANE == 0)
+            *told = {off, (int)done, 0};
+    }
     for (u32 i = 0; i < q; i++) { // largest first
         u32 k = i;
         for (u32 j = i + 1; j < q; j++)
@@ -194,10 +218,35 @@ template <class T, class R> __device__ void svd(View x, u32 m, u32 n, R *w, s64 
         info[BLOCK_X] = finite ? (turned ? (int)q + 1 : 0) : (int)q + 1;
 }
 
+// residual is |A - U S V'| of a matrix whose largest value is s[0].
+template <class T, class R> __device__ void residual(View x, u32 m, u32 n, const R *s, s64 strideS, View left, View right, u32 rank, double *out) {
+    const T *a = matrix<const T>(x, BLOCK_X), *u = matrix<const T>(left, BLOCK_X), *v = matrix<const T>(right, BLOCK_X);
+    s += strideS * (s64)BLOCK_X;
+    double sum = 0, scale = rank && s[0] > 0 ? (double)s[0] : 1;
+    for (u32 j = 0; j < n; j++)
+        for (u32 i = LANE; i < m; i += 32) {
+            double dr = re(a[(s64)j * x.ld + i]), di = im(a[(s64)j * x.ld + i]);
+            for (u32 k = 0; k < rank; k++) {
+                T e = mul(times(u[(s64)k * left.ld + i], s[k]), conj(v[(s64)k * right.ld + j]));
+                dr -= re(e);
+                di -= im(e);
+            }
+            dr /= scale;
+            di /= scale;
+            sum += dr * dr + di * di;
+        }
+    sum = warpSum(sum);
+    if (LANE == 0)
+        out[BLOCK_X] = scale * __builtin_sqrt(sum);
+}
+
 #define SVD(name, T, R)                                                                                                        \
-    KERNEL svd_##name(View x, u32 m, u32 n, R *w, s64 strideW, Out left, Out right, u32 wide, u32 values, u32 sweeps, void *work, \
-                      s64 strideWork, int *info) {                                                                             \
-        svd<T, R>(x, m, n, w, strideW, left, right, wide, values, sweeps, work, strideWork, info);                                     \
+    KERNEL svd_##name(View x, u32 m, u32 n, R *w, s64 strideW, Out left, Out right, u32 wide, u32 values, u32 sweeps,          \
+                      void *work, s64 strideWork, int *info, double tolerance, Told *told) {                                   \
+        svd<T, R>(x, m, n, w, strideW, left, right, wide, values, sweeps, work, strideWork, info, tolerance, told);            \
+    }                                                                                                                          \
+    KERNEL residual_##name(View x, u32 m, u32 n, const R *s, s64 strideS, View left, View right, u32 rank, double *out) {      \
+        residual<T, R>(x, m, n, s, strideS, left, right, rank, out);                                                           \
     }
 SVD(f32, float, float)
 SVD(f64, double, double)
