@@ -81,7 +81,7 @@ func (b *build) search() []string {
 // hostSearch are those among the host compiler's options that the device's side must read too.
 func (b *build) hostSearch() []string {
 	var args []string
-	all := append(b.set[optXcompiler][:len(b.set[optXcompiler]):len(b.set[optXcompiler])], b.toHost...)
+	all := b.toCompiler()
 	for i, a := range all {
 		switch {
 		case a == "-isystem" || a == "-include":

@@ -70,8 +70,9 @@ func (b *build) deviceLink(objects []string, out string) (string, error) {
 	return out, b.start(b.host, args...)
 }
 
-// units finds the device code that is to be linked, in objects and in archives. What another device link has registered already is left.
-func (b *build) units(objects []string) (units []unit, bare []ptx.Part, err error) {
+// units finds the device code that is to be linked, in objects and in archives, and files that are nothing else (bare). What another
+// device link has registered already is left.
+func (b *build) units(objects []string) (units []unit, bare []string, err error) {
 	done := map[string]bool{}
 	add := func(name string, data []byte) error {
 		u, registers, err := readObject(name, data)
@@ -95,14 +96,7 @@ func (b *build) units(objects []string) (units []unit, bare []ptx.Part, err erro
 		}
 		switch kinds[filepath.Ext(path)] {
 		case "ptx", "cubin", "fatbin":
-			for _, c := range b.codes {
-				texts, err := b.texts(path, c)
-				if err != nil {
-					return nil, nil, err
-				}
-				bare = append(bare, ptx.Part{Name: path, Text: texts[0]})
-				break
-			}
+			bare = append(bare, path)
 			continue
 		}
 		switch fatbin.Sniff(data) {
@@ -189,8 +183,15 @@ func machine(c code) int {
 }
 
 // linkFor makes one module of all units, for an architecture.
-func (b *build) linkFor(units []unit, bare []ptx.Part, c code) (string, error) {
-	parts := slices.Clone(bare)
+func (b *build) linkFor(units []unit, bare []string, c code) (string, error) {
+	var parts []ptx.Part
+	for _, path := range bare {
+		texts, err := b.texts(path, c)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, ptx.Part{Name: "'" + path + "'", Text: texts[0]})
+	}
 	for _, u := range units {
 		choice, err := fatbin.Choose(u.boxes, machine(c))
 		if err != nil {

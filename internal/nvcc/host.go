@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -76,13 +77,16 @@ var gccOnly = map[string]bool{"-fno-gnu-unique": true, "-fno-var-tracking-assign
 func (b *build) hostArgs(in input, fatbin string) []string {
 	args := append(b.compiler(in, "").Host(&b.place, fatbin), b.hostOptions()...)
 	args = append(append(args, b.search()...), tolerant...)
-	for _, a := range append(b.set[optXcompiler][:len(b.set[optXcompiler]):len(b.set[optXcompiler])], b.toHost...) {
+	for _, a := range b.toCompiler() {
 		if !gccOnly[a] {
 			args = append(args, a)
 		}
 	}
 	return args
 }
+
+// toCompiler are the options that the command line hands on to the host's compiler.
+func (b *build) toCompiler() []string { return slices.Concat(b.set[optXcompiler], b.toHost) }
 
 // plainArgs compile a source without CUDA.
 func (b *build) plainArgs(in input) []string {
@@ -92,7 +96,7 @@ func (b *build) plainArgs(in input) []string {
 	}
 	args = append(args, b.search()...)
 	args = append(args, "-isystem", filepath.Join(b.home, "include"))
-	return append(append(args, b.set[optXcompiler]...), b.toHost...)
+	return append(args, b.toCompiler()...)
 }
 
 // preprocess is -E, -M and -MM.
@@ -173,7 +177,10 @@ func (b *build) hostObject(in input, fatbin, out string) error {
 // irArgs are the options that count after the front end.
 func (b *build) irArgs() []string {
 	args := b.hostOptions()
-	for _, a := range b.set[optXcompiler] {
+	for _, a := range b.toCompiler() {
+		if gccOnly[a] {
+			continue
+		}
 		if strings.HasPrefix(a, "-f") || strings.HasPrefix(a, "-m") || strings.HasPrefix(a, "-O") {
 			args = append(args, a)
 		}

@@ -81,7 +81,7 @@ func (b *build) link(objects []string, out string) error {
 	if b.has(optShared) {
 		args = append(args, "-shared")
 	}
-	args = append(append(args, b.set[optXcompiler]...), b.toHost...)
+	args = append(args, b.toCompiler()...)
 	args = append(append(args, "-Wl,--start-group"), objects...)
 	for _, p := range b.set[optLibPath] {
 		args = append(args, "-L"+p)

@@ -161,3 +161,42 @@ func TestOwnStatics(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// TestBareLink: a fat binary that is linked gives each architecture its own code.
+func TestBareLink(t *testing.T) {
+	var texts []string
+	for _, sm := range []string{"80", "90"} {
+		texts = append(texts, ".version 8.0\n.target sm_"+sm+"\n.address_size 64\n.visible .global .u32 made_for_"+sm+";\n")
+	}
+	data, err := container(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "both.fatbin")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := &build{options: &options{}}
+	_, bare, err := b.units([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sm := range []string{"80", "90"} {
+		text, err := b.linkFor(nil, bare, code{virtual: sm})
+		if err != nil || !strings.Contains(text, "made_for_"+sm) {
+			t.Errorf("for sm_%s: %v\n%s", sm, err, text)
+		}
+	}
+}
+
+// TestManagedOptions: what the host's compiler is told by any of the two ways counts for code with managed variables, too.
+func TestManagedOptions(t *testing.T) {
+	o, err := parse([]string{"--forward-unknown-to-host-compiler", "-fPIC", "-Xcompiler=-fno-gnu-unique,-mavx2,-Wall", "x.cu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := (&build{options: o}).irArgs()
+	if !slices.Contains(args, "-fPIC") || !slices.Contains(args, "-mavx2") || slices.Contains(args, "-fno-gnu-unique") || slices.Contains(args, "-Wall") {
+		t.Errorf("%q", args)
+	}
+}
