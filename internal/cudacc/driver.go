@@ -62,6 +62,7 @@ func (c *Compiler) Device(p *Place) []string {
 	ptx, _ := strconv.Atoi(strings.ReplaceAll(c.Release.PTX(), ".", "")) // a number of ours
 	args := append(c.both(p), "--cuda-device-only", "--cuda-gpu-arch="+c.cpu(p.Major), fmt.Sprintf("--cuda-feature=+ptx%d", min(ptx, ptxOf(p.Major))),
 		"-Xclang=-U__CUDA_ARCH__", "-Xclang=-D__CUDA_ARCH__="+strings.TrimRight(c.Arch, "af")+"0")
+	args = append(args, p.tuning()...)
 	for _, f := range []struct {
 		on   bool
 		args []string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,4 +61,20 @@ func answer(r Release, list []string) (code int, log, beside string) {
 		beside = "cubin"
 	}
 	return 0, log, beside
+}
+
+// TestTuning: the pass that takes most of the time is off where clang can be told so; older ones do not know the option.
+func TestTuning(t *testing.T) {
+	o, _, err := Parse(Release13, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for major, want := range map[int]bool{19: false, 21: false, 22: true} {
+		p := &Place{Major: major}
+		for name, args := range map[string][]string{"nvrtc": o.Args(p, "x.cu", "d"), "nvcc": (&Compiler{Options: *o}).Device(p)} {
+			if got := slices.Contains(args, "-opt-disable=slsr"); got != want {
+				t.Errorf("%s, clang %d: %v", name, major, got)
+			}
+		}
+	}
 }

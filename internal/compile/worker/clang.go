@@ -76,9 +76,7 @@ func (f *clangs) clang(job *clangJob, args []string) (*clangOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.run(args, job.timeout)
-	go f.prepare()
-	return out, err
+	return c.run(args, job.timeout)
 }
 
 // take gives a process that may read the folders.

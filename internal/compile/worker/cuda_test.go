@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -222,5 +223,49 @@ func TestCUDAMissing(t *testing.T) {
 	var bad *compile.CUDAError
 	if !errors.As(err, &bad) || !bad.Missing || !strings.Contains(bad.Log, "device headers are not installed") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestClangFirst: while the first request is one for clang, no worker is started that it does not need.
+func TestClangFirst(t *testing.T) {
+	s := newSupervisor(self(t), false, io.Discard)
+	s.patience = time.Hour
+	started := func() bool {
+		s.quick.mu.Lock()
+		defer s.quick.mu.Unlock()
+		return s.quick.first != nil
+	}
+	for range cap(s.clangs.slots) {
+		s.clangs.slots <- struct{}{} // clang is busy
+	}
+	frame, err := compile.EncodeRequest(1, &compile.Request{CUDA: &compile.CUDA{Name: "x.cu"}}, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, client := io.Pipe()
+	status := make(chan int)
+	go func() { status <- s.run(in) }()
+	if err := compile.WriteFrame(client, frame); err != nil {
+		t.Fatal(err)
+	}
+	for !s.asked.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	if started() {
+		t.Error("a worker was started beside clang")
+	}
+	for range cap(s.clangs.slots) {
+		<-s.clangs.slots
+	}
+	for end := time.Now().Add(time.Minute); !started(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no worker was started after it")
+		}
+	}
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-status; n != 0 {
+		t.Errorf("status %d", n)
 	}
 }

@@ -1,7 +1,10 @@
 package worker
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,5 +41,39 @@ func TestDeferred(t *testing.T) {
 		withoutDeferred([]byte(out.stdout[:n]))
 		withoutDeferred([]byte(out.stdout[len(out.stdout)-n:]))
 		withoutDeferred([]byte(out.stdout[:len(out.stdout)*n/200]))
+	}
+}
+
+// TestInstantiated: a program without a line reads next to nothing of the prelude: its templates are instantiated in it.
+func TestInstantiated(t *testing.T) {
+	f := frontEnd(t)
+	p, err := f.place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, _, err := cudacc.Parse(cudacc.Release13, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.PCH, err = f.prelude(o, p, nil, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.Work, cudacc.SourceFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.clang(&clangJob{timeout: time.Minute}, append(o.Args(p, "empty.cu", depsFile), "-print-stats"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stats, _ := strings.Cut(out.stderr, "AST File Statistics")
+	var read, all int
+	for line := range strings.Lines(stats) {
+		if strings.Contains(line, "statements read") {
+			_, err = fmt.Sscanf(strings.TrimSpace(line), "%d/%d", &read, &all)
+			break
+		}
+	}
+	if err != nil || all == 0 || read > all/100 {
+		t.Errorf("%d of %d statements are read, %v", read, all, err)
 	}
 }

@@ -33,6 +33,11 @@ type supervisor struct {
 	clangs *clangs  // of clangs, for CUDA C++
 	quit   chan int // exit status, when we are done
 
+	ahead sync.Once   // starts the first worker of quick before anybody asks for one
+	asked atomic.Bool // a request has come
+
+	patience time.Duration // how long the first worker waits for a request
+
 	unanswered sync.WaitGroup // requests of behind
 	gone       atomic.Bool    // there is no client any more
 	store      *compile.Store // of the last of them; read's
@@ -49,7 +54,7 @@ func newSupervisor(command []string, confined bool, out io.Writer) *supervisor {
 	of := func(kind ...string) *pool {
 		return newPool(slices.Concat(command, []string{"worker"}, kind), confined, jobs())
 	}
-	s := &supervisor{full: of(), quick: of(kindBaseline), behind: of(), out: out, quit: make(chan int, 1), workerIdle: workerIdle}
+	s := &supervisor{full: of(), quick: of(kindBaseline), behind: of(), out: out, quit: make(chan int, 1), workerIdle: workerIdle, patience: firstRequest}
 	s.behind.yields = true
 	s.clangs = newClangs(command[0], confined, jobs())
 	s.idleLimit.Store(int64(supervisorIdle))
@@ -74,7 +79,12 @@ func (s *supervisor) run(in io.Reader) int {
 		return 1
 	}
 	signal.Ignore(syscall.SIGPIPE) // a client that is gone is no reason to end at once
-	s.quick.warm()
+	// A first request for clang has the processors for itself: it comes at once, if it is why we were started.
+	time.AfterFunc(s.patience, func() {
+		if !s.asked.Load() {
+			s.ahead.Do(s.quick.warm)
+		}
+	})
 	if p, _ := compile.PolicyOf(config.Get(config.Tier)); p == compile.OptimisedOnly {
 		s.full.warm()
 	}
@@ -98,9 +108,13 @@ func (s *supervisor) read(in io.Reader) {
 			s.stop(1)
 			return
 		}
+		s.asked.Store(true)
 		s.begin(f)
 	}
 }
+
+// firstRequest is how long the request takes to come that the client has waiting for us.
+const firstRequest = 3 * time.Millisecond
 
 // finishLimit bounds how long we outlive our client.
 const finishLimit = 2 * time.Minute
@@ -172,9 +186,16 @@ func (s *supervisor) begin(f compile.Frame) {
 		timeout = time.Hour
 	}
 	if req.CUDA != nil {
-		go func() { s.reply(s.clangs.answer(f, timeout), nil) }()
+		go func() {
+			s.reply(s.clangs.answer(f, timeout), nil)
+			if !s.gone.Load() {
+				s.ahead.Do(s.quick.warm) // its code is run next
+				s.clangs.prepare()
+			}
+		}()
 		return
 	}
+	s.ahead.Do(s.quick.warm)
 	p := s.full
 	switch {
 	case req.FactsOnly || req.Options.Tier == compile.Baseline:
