@@ -10,12 +10,13 @@ import (
 // Annotations are what our headers say of variables and kernels that clang has no attribute for (include/device/kudzu/keywords.h). They are
 // in clang's IR and not in its PTX.
 type Annotations struct {
-	Managed  []string          // variables
-	Clusters map[string]string // kernels, and the shape of their clusters: "4, 1, 1"
+	Managed   []string          // variables
+	Clusters  map[string]string // kernels, and the shape of their clusters: "4, 1, 1"
+	Registers map[string]string // kernels, and how many registers a thread may have
 }
 
 // AnnotationWords are the words of a source that make annotations.
-var AnnotationWords = []string{"__managed__", "__cluster_dims__"}
+var AnnotationWords = []string{"__managed__", "__cluster_dims__", "__maxnreg__"}
 
 var (
 	annotationText = lazyre.New(`(?m)^(@[\w.]+) = [^\n]*c"kudzu\.(\w+)\\00"`)
@@ -25,7 +26,7 @@ var (
 
 // ReadAnnotations finds them in IR.
 func ReadAnnotations(ir string) Annotations {
-	a := Annotations{Clusters: map[string]string{}}
+	a := Annotations{Clusters: map[string]string{}, Registers: map[string]string{}}
 	words, args := map[string]string{}, map[string]string{}
 	for _, m := range annotationText().FindAllStringSubmatch(ir, -1) {
 		words[m[1]] = m[2]
@@ -44,6 +45,8 @@ func ReadAnnotations(ir string) Annotations {
 			a.Managed = append(a.Managed, m[1])
 		case "cluster_dims":
 			a.Clusters[m[1]] = dims(args[m[3]])
+		case "maxnreg":
+			a.Registers[m[1]], _, _ = strings.Cut(dims(args[m[3]]), ",")
 		}
 	}
 	return a
@@ -67,8 +70,16 @@ func (a Annotations) Mark(ptx string) string {
 		ptx = re.ReplaceAllString(ptx, "$1.attribute(.managed) $2")
 	}
 	for name, shape := range a.Clusters {
-		re := regexp.MustCompile(`(?s)(\.entry ` + regexp.QuoteMeta(name) + `\([^)]*\))`)
-		ptx = re.ReplaceAllString(ptx, "$1\n.explicitcluster\n.reqnctapercluster "+shape)
+		ptx = direct(ptx, name, ".explicitcluster\n.reqnctapercluster "+shape)
+	}
+	for name, n := range a.Registers {
+		ptx = direct(ptx, name, ".maxnreg "+n)
 	}
 	return ptx
+}
+
+// direct writes directives behind a kernel's parameters.
+func direct(ptx, kernel, directives string) string {
+	re := regexp.MustCompile(`(?s)(\.entry ` + regexp.QuoteMeta(kernel) + `\([^)]*\))`)
+	return re.ReplaceAllString(ptx, "$1\n"+directives)
 }

@@ -92,16 +92,16 @@ func (o *Options) language(p *Place) []string {
 	}{
 		{o.Std != "c++03", []string{"-fcxx-exceptions", "-fexceptions"}},
 		{o.Relocatable, []string{"-fgpu-rdc", "-D__CUDACC_RDC__=1"}},
-		{o.FTZ, []string{"-fdenormal-fp-math-f32=preserve-sign,preserve-sign", "-D__CUDA_FTZ=1", `-DKUDZU_FTZ=".ftz"`}},
-		{o.Approx, []string{"-DKUDZU_FAST_MATH=1", "-D__USE_FAST_MATH__=1"}},
+		{o.FTZ, []string{"-fdenormal-fp-math-f32=preserve-sign,preserve-sign", "-D__CUDA_FTZ=1"}},
+		{o.Approx, []string{"-D__USE_FAST_MATH__=1"}},
 		{o.FastDiv, []string{"-D__CUDA_PREC_DIV=0"}},
 		{o.FastSqrt, []string{"-D__CUDA_PREC_SQRT=0"}},
 		{o.NoFMA, []string{"-ffp-contract=off"}},
 		{!o.NoFMA, []string{"-ffp-contract=fast"}},
 		{o.Debug, []string{"-D__CUDACC_DEBUG__=1"}},
 		{!o.Debug || o.Optimise, []string{"-O3", "-vectorize-loops", "-vectorize-slp"}},
-		{o.NoMove, []string{"-DKUDZU_NO_MOVE_FORWARD=1"}},
-		{o.NoInitList, []string{"-DKUDZU_NO_INITIALIZER_LIST=1"}},
+		{o.NoMove, []string{"-D__KUDZU_NO_MOVE_FORWARD=1"}},
+		{o.NoInitList, []string{"-D__KUDZU_NO_INITIALIZER_LIST=1"}},
 		{o.Minimal, []string{"-D__CUDACC_RTC_MINIMAL__=1"}},
 	} {
 		if f.on {

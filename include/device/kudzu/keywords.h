@@ -32,7 +32,7 @@
 #define __managed__ __attribute__((device, annotate("kudzu.managed")))
 #define __grid_constant__ __attribute__((grid_constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#define __maxnreg__(n)
+#define __maxnreg__(n) __attribute__((annotate("kudzu.maxnreg", n)))
 #define __cluster_dims__(...) __attribute__((annotate("kudzu.cluster_dims", __VA_ARGS__)))
 #define __block_size__(...)
 #define __nv_pure__ __attribute__((pure))

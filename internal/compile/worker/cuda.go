@@ -204,12 +204,45 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 	code.Code, code.Names = o.Finish(out.stdout, len(c.Exprs))
 	if o.LTO {
 		code.Code = string(nvvmir.LTO([]byte(code.Code)))
+	} else if annotates(req.PTX, code.Files, p) {
+		if err := f.annotate(job, c, p, code); err != nil {
+			return nil, err
+		}
 	}
 	b, err := code.Encode()
 	if err != nil {
 		return nil, err
 	}
 	return &compile.Result{Image: b, Stages: t.stages}, nil
+}
+
+// annotates reports whether a program has words that its PTX needs more for than clang writes.
+func annotates(texts string, files []compile.CUDAFile, p *cudacc.Place) bool {
+	has := func(text string) bool {
+		return slices.ContainsFunc(cudacc.AnnotationWords, func(w string) bool { return strings.Contains(text, w) })
+	}
+	return has(texts) || slices.ContainsFunc(files, func(f compile.CUDAFile) bool {
+		if strings.HasPrefix(f.Path, p.Headers+"/") || f.Path == p.Libdevice {
+			return false
+		}
+		b, err := os.ReadFile(f.Path)
+		return err == nil && has(string(b))
+	})
+}
+
+// annotate asks clang's front end once more, for what is not in its PTX.
+func (f *clangs) annotate(job *clangJob, c *compile.CUDA, p *cudacc.Place, code *compile.CUDACode) error {
+	o := c.Options
+	o.LTO = true // is IR
+	out, err := f.clang(job, o.Args(p, c.Name, depsFile))
+	switch {
+	case err != nil:
+		return err
+	case out.code != 0:
+		return &compile.Crash{Kernel: c.Name, Signal: out.cause, Detail: out.last()}
+	}
+	code.Code = cudacc.ReadAnnotations(out.stdout).Mark(code.Code)
+	return nil
 }
 
 // spread writes the request's texts to the folder of its compilation.

@@ -269,3 +269,43 @@ func TestClangFirst(t *testing.T) {
 		t.Errorf("status %d", n)
 	}
 }
+
+// TestAnnotations: what clang has no attribute for is in the PTX, also from a header.
+func TestAnnotations(t *testing.T) {
+	f := frontEnd(t)
+	c := f.good(t, cudaProgram{
+		source: `#include "vars.h"
+extern "C" __global__ void __cluster_dims__(2, 1, 1) pairs(int *p) { p[threadIdx.x] = shared_count; }
+template <int N> __global__ void __maxnreg__(64) few(int *p) { p[N] = N; }
+`,
+		headers: map[string]string{"vars.h": "__device__ __managed__ int shared_count = 7;\n__managed__ float table[4];\n"},
+		options: []string{"-arch=compute_90"},
+		exprs:   []string{"few<3>"},
+	})
+	for _, want := range []string{
+		".global .attribute(.managed) .align 4 .u32 shared_count = 7;", ".global .attribute(.managed) .align 4 .b8 table[16];",
+		".explicitcluster\n.reqnctapercluster 2, 1, 1", ".maxnreg 64",
+	} {
+		if !strings.Contains(c.Code, want) {
+			t.Errorf("no %q in\n%s", want, c.Code)
+		}
+	}
+	if c.Names[0] != "_Z3fewILi3EEvPi" {
+		t.Errorf("names %q", c.Names)
+	}
+	if c := f.good(t, cudaProgram{source: "__global__ void k(int *p) { *p = 1; }"}); strings.Contains(c.Code, ".attribute") {
+		t.Errorf("code:\n%s", c.Code)
+	}
+}
+
+// TestBuiltinStd: NVRTC's options that leave its own names of namespace std out.
+func TestBuiltinStd(t *testing.T) {
+	f := frontEnd(t)
+	own := `namespace std { template <class T> class initializer_list { const T *p; size_t n; }; template <class T> __device__ T &&move(T &&v) { return (T &&)v; } }
+__global__ void k(int *p) { *p = std::move(3); }`
+	f.good(t, cudaProgram{source: own, options: []string{"-builtin-initializer-list=false", "-builtin-move-forward=false", "-std=c++17"}})
+	f.good(t, cudaProgram{source: "__global__ void k(int *p) { int v = 3; *p = std::move(v) + std::initializer_list<int>{1, 2}.size(); }"})
+	if _, err := f.try(t, cudaProgram{source: own}); err == nil {
+		t.Error("a second initializer_list is taken")
+	}
+}
