@@ -134,7 +134,7 @@ func (r *rig) csr(a *lines) uint64 {
 func TestProducts(t *testing.T) {
 	r := newRig(t)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i, size := range [][3]int{{1, 1, 1}, {5, 7, 3}, {33, 40, 32}, {100, 64, 5}, {64, 1000, 33}, {700, 90, 70}} {
+	for i, size := range [][3]int{{1, 1, 1}, {5, 7, 3}, {33, 40, 32}, {100, 64, 5}, {64, 1000, 33}, {700, 90, 70}, {300, 5, 64}, {40, 50, 130}} {
 		a := random(rng, size[0], size[1])
 		for _, op := range []operation{sparse.CUSPARSE_OPERATION_NON_TRANSPOSE, sparse.CUSPARSE_OPERATION_TRANSPOSE} {
 			for _, n := range []int{1, size[2]} {

@@ -19,8 +19,11 @@ func (v *view) rows() *shim.Params {
 	return (&shim.Params{}).U64(uint64(v.lines), v.offsets, v.indices, v.values).U32(v.base, 0)
 }
 
-// work is about how many elements a block of one thread should have, so that a launch has many blocks and each is worth its start.
+// work is about how many elements a block should have, so that a launch has many blocks and each is worth its start.
 const work = 1 << 13
+
+// lanes are those of a warp: a block of a product with a matrix has one.
+const lanes = 32
 
 // runOf is the rows a block takes.
 func runOf(v *view, each int64) int64 {
@@ -37,7 +40,11 @@ func (c *call) quickVector(p *product, v *view, x, y dense) error {
 	q := v.rows().U64(x.base, y.base)
 	p.alpha.Put(q)
 	p.beta.Put(q)
-	return fastKernels.Launch(c.d, c.stream, "spmv_"+p.compute.String(), [3]uint32{uint32((v.lines + run - 1) / run), 1, 1}, [3]uint32{1, 1, 1}, q.U32(uint32(run)))
+	name := "spmv_"
+	if v.most < 4*v.lines {
+		name = "short_"
+	}
+	return fastKernels.Launch(c.d, c.stream, name+p.compute.String(), [3]uint32{uint32((v.lines + run - 1) / run), 1, 1}, [3]uint32{1, 1, 1}, q.U32(uint32(run)))
 }
 
 // quickMatrix sends a product with a matrix of n columns.
@@ -46,7 +53,7 @@ func (c *call) quickMatrix(p *product, v *view, b, y dense, n int64) error {
 	p.alpha.Put(q)
 	p.beta.Put(q)
 	q.U64(uint64(n))
-	const least, lanes, warps, most = 8, 32, 8, 1 << 15
+	const least, most = 8, 1 << 15
 	if b.right != 1 || y.right != 1 || n < least {
 		run := runOf(v, n)
 		return fastKernels.Launch(c.d, c.stream, "columns_"+p.compute.String(), [3]uint32{uint32((v.lines + run - 1) / run), 1, 1}, [3]uint32{1, 1, 1}, q.U32(uint32(run)))
@@ -58,6 +65,7 @@ func (c *call) quickMatrix(p *product, v *view, b, y dense, n int64) error {
 	case n > lanes:
 		name, each = "spmm2_", 2*lanes
 	}
-	grid := [3]uint32{uint32((n + each - 1) / each), uint32(min((v.lines+warps-1)/warps, most)), 1}
-	return fastKernels.Launch(c.d, c.stream, name+p.compute.String(), grid, [3]uint32{lanes, warps, 1}, q)
+	run := max(runOf(v, each/8), (v.lines+most-1)/most)
+	grid := [3]uint32{uint32((n + each - 1) / each), uint32((v.lines + run - 1) / run), 1}
+	return fastKernels.Launch(c.d, c.stream, name+p.compute.String(), grid, [3]uint32{lanes, 1, 1}, q.U32(uint32(run)))
 }

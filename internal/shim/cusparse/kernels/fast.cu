@@ -23,7 +23,16 @@ template <class T> __device__ inline T row_sum(const int *ind, const T *val, con
     return add(add(s0, s1), add(s2, s3));
 }
 
-template <class T> __device__ void spmv(const Rows &a, u64 xs, u64 ys, const Scalar &alpha, const Scalar &beta, u32 run) {
+
+// short_sum is for rows of few entries, where the fewest instructions win.
+template <class T> __device__ inline T short_sum(const int *ind, const T *val, const T *x, int n) {
+    T s = {};
+#pragma unroll 1
+    for (int k = 0; k < n; k++) s = fma(val[k], x[ind[k]], s);
+    return s;
+}
+
+template <class T, bool Short> __device__ void spmv(const Rows &a, u64 xs, u64 ys, const Scalar &alpha, const Scalar &beta, u32 run) {
     T al = value<T>(alpha), be = value<T>(beta);
     const int *off = (const int *)a.offsets;
     const int *ind = (const int *)a.indices - a.base;
@@ -33,36 +42,63 @@ template <class T> __device__ void spmv(const Rows &a, u64 xs, u64 ys, const Sca
     s64 begin = (s64)BLOCK_X * run, end = begin + run < a.m ? begin + run : a.m;
     for (s64 i = begin; i < end; i++) {
         int b = off[i];
-        T s = mul(al, row_sum(ind + b, val + b, x, off[i + 1] - b));
+        T s = mul(al, (Short ? short_sum<T> : row_sum<T>)(ind + b, val + b, x, off[i + 1] - b));
         y[i] = zero(be) ? s : fma(be, y[i], s);
     }
 }
 
-// spmm: B and C row by row, lanes over columns, U × 32 of them.
-template <class T, int U> __device__ void spmm(const Rows &a, const Dn &b, const Dn &c, const Scalar &alpha, const Scalar &beta, s64 n) {
-    T al = value<T>(alpha), be = value<T>(beta);
+// spmm: B and C row by row, lanes over columns, U × 32 of them; a warp takes a run of rows. S sums for every column hide the latency of
+// additions; their order is fixed.
+template <class T, int U, int S, bool Whole> __device__ inline void spmm_row(const int *ind, const T *val, const T *b, s64 down, s64 room, int k, int e, T *s) {
+    T sums[S][U] = {};
+    for (; k + S <= e; k += S)
+#pragma unroll
+        for (int q = 0; q < S; q++) {
+            const T *row = b + ind[k + q] * down;
+            T v = val[k + q];
+#pragma unroll
+            for (int u = 0; u < U; u++)
+                if (Whole || u * 32 < room) sums[q][u] = fma(v, row[u * 32], sums[q][u]);
+        }
+    for (; k < e; k++) {
+        const T *row = b + ind[k] * down;
+        T v = val[k];
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            if (Whole || u * 32 < room) sums[0][u] = fma(v, row[u * 32], sums[0][u]);
+    }
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+#pragma unroll
+        for (int q = 1; q < S; q++) sums[0][u] = add(sums[0][u], sums[q][u]);
+        s[u] = sums[0][u];
+    }
+}
+
+template <class T, int U, int S, bool Whole> __device__ inline void spmm_rows(const Rows &a, const Dn &b, const Dn &c, T al, T be, s64 first, s64 room, s64 begin, s64 end) {
     const int *off = (const int *)a.offsets;
     const int *ind = (const int *)a.indices - a.base;
     const T *val = (const T *)a.values - a.base;
-    s64 first = (s64)BLOCK_X * 32 * U + LANE;
-    for (s64 i = (s64)BLOCK_Y * THREADS_Y + WARP; i < a.m; i += (s64)BLOCKS_Y * THREADS_Y) {
-        T s[U] = {};
-        for (int k = off[i], e = off[i + 1]; k < e; k++) {
-            const T *row = (const T *)b.base + (s64)(ind[k] - (int)a.base) * b.down;
-            T v = val[k];
-#pragma unroll
-            for (int u = 0; u < U; u++)
-                if (first + u * 32 < n) s[u] = fma(v, row[first + u * 32], s[u]);
-        }
-        T *to = (T *)c.base + i * c.down;
+    const T *from = (const T *)b.base + first - (s64)a.base * b.down;
+    for (s64 i = begin; i < end; i++) {
+        T s[U];
+        spmm_row<T, U, S, Whole>(ind, val, from, b.down, room, off[i], off[i + 1], s);
+        T *to = (T *)c.base + i * c.down + first;
 #pragma unroll
         for (int u = 0; u < U; u++) {
-            s64 j = first + u * 32;
-            if (j >= n) continue;
+            if (!Whole && u * 32 >= room) continue;
             T r = mul(al, s[u]);
-            to[j] = zero(be) ? r : fma(be, to[j], r);
+            to[u * 32] = zero(be) ? r : fma(be, to[u * 32], r);
         }
     }
+}
+
+template <class T, int U, int S> __device__ void spmm(const Rows &a, const Dn &b, const Dn &c, const Scalar &alpha, const Scalar &beta, s64 n, u32 run) {
+    T al = value<T>(alpha), be = value<T>(beta);
+    s64 tile = (s64)BLOCK_X * 32 * U, first = tile + LANE;
+    s64 begin = (s64)BLOCK_Y * run, end = begin + run < a.m ? begin + run : a.m;
+    if (tile + 32 * U <= n) spmm_rows<T, U, S, true>(a, b, c, al, be, first, 0, begin, end);
+    else spmm_rows<T, U, S, false>(a, b, c, al, be, first, n - first, begin, end);
 }
 
 // spmm_columns: B and C column by column, or few columns: a thread takes a run of rows, four columns at a time.
@@ -95,10 +131,11 @@ template <class T> __device__ void spmm_columns(const Rows &a, const Dn &b, cons
 }
 
 #define FAST(T)                                                                                                                    \
-    KERNEL spmv_##T(Rows a, u64 x, u64 y, Scalar alpha, Scalar beta, u32 run) { spmv<T>(a, x, y, alpha, beta, run); }               \
-    KERNEL spmm1_##T(Rows a, Dn b, Dn c, Scalar alpha, Scalar beta, s64 n) { spmm<T, 1>(a, b, c, alpha, beta, n); }                 \
-    KERNEL spmm2_##T(Rows a, Dn b, Dn c, Scalar alpha, Scalar beta, s64 n) { spmm<T, 2>(a, b, c, alpha, beta, n); }                 \
-    KERNEL spmm4_##T(Rows a, Dn b, Dn c, Scalar alpha, Scalar beta, s64 n) { spmm<T, 4>(a, b, c, alpha, beta, n); }                 \
+    KERNEL spmv_##T(Rows a, u64 x, u64 y, Scalar alpha, Scalar beta, u32 run) { spmv<T, false>(a, x, y, alpha, beta, run); }        \
+    KERNEL short_##T(Rows a, u64 x, u64 y, Scalar alpha, Scalar beta, u32 run) { spmv<T, true>(a, x, y, alpha, beta, run); }        \
+    KERNEL spmm1_##T(Rows a, Dn b, Dn c, Scalar alpha, Scalar beta, s64 n, u32 run) { spmm<T, 1, 4>(a, b, c, alpha, beta, n, run); } \
+    KERNEL spmm2_##T(Rows a, Dn b, Dn c, Scalar alpha, Scalar beta, s64 n, u32 run) { spmm<T, 2, 2>(a, b, c, alpha, beta, n, run); } \
+    KERNEL spmm4_##T(Rows a, Dn b, Dn c, Scalar alpha, Scalar beta, s64 n, u32 run) { spmm<T, 4, 1>(a, b, c, alpha, beta, n, run); } \
     KERNEL columns_##T(Rows a, Dn b, Dn c, Scalar alpha, Scalar beta, s64 n, u32 run) { spmm_columns<T>(a, b, c, alpha, beta, n, run); }
 typedef float f32;
 typedef double f64;
