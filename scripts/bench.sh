@@ -6,6 +6,7 @@
 #                                         -no-pocl, -kudzu-only, -tier baseline, -reps N, -threads N, -sample-ms N, -json FILE
 #   scripts/bench.sh -asm NAME            what Kudzu makes of a row: PTX, IR, LLVM, assembly in .build/bench/asm
 #   scripts/bench.sh -launch              launch latency and start-up only
+#   scripts/bench.sh -sparse [..]         cuSPARSE's products against C and MKL only; options: -reps N, -only STRUCTURE, -clock cpu
 #   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
 #   scripts/bench.sh -scaling 1,16        compute-bound rows, saxpy and triad at these thread counts
 #   scripts/bench.sh -versus DIST [..]    another build's dist folder and this one, row by row in turn (also: make bench OLD=DIST)
@@ -73,6 +74,17 @@ pocl() {
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pocl-opencl-icd ocl-icd-libopencl1 >/dev/null 2>&1 && return 0
     fi
     echo "kudzu: PoCL is missing, its column stays empty (package pocl-opencl-icd)" >&2
+}
+
+# Products of sparse matrices. MKL is an opponent where the loader finds libmkl_rt (pip install mkl; LD_LIBRARY_PATH).
+sparse() {
+    if newer "$out/sparse" bench/libraries/sparse.c dist/lib/libcusparse.so.12; then
+        # shellcheck disable=SC2086
+        gcc $flags -Wall -Wextra -Iinclude -o "$out/sparse.part" bench/libraries/sparse.c -Ldist/lib -l:libcusparse.so.12 -l:libcudart.so.13 \
+            -Wl,-rpath,"$PWD/dist/lib" -ldl -lm -lpthread
+        mv "$out/sparse.part" "$out/sparse"
+    fi
+    KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised "$out/sparse" "$@"
 }
 
 launch() { KUDZU_CACHE_DIR=$PWD/$out/cache "$out/harness" -launch "$@"; }
@@ -143,6 +155,7 @@ everything() {
     "$out/harness" -json "$out/rows.json" "$@" || failed=1
     "$out/harness" -kudzu-only -tier baseline -reps 3 -json "$out/baseline.json" || failed=1
     launch -json "$out/launch.json"
+    sparse -reps 3 || failed=1
     # The compiler process leaves our session, ptxas does not: no priority for either.
     [ "${BENCH_FIRST:-}" != 2 ] || echo 0 >/proc/self/autogroup
     if [ -n "${BENCH_APPS:-}" ]; then compile -json "$out/compile.json" -apps "$BENCH_APPS" >"$out/compile.txt"; else compile -json "$out/compile.json" >"$out/compile.txt"; fi
@@ -166,6 +179,7 @@ case $verb in
         dist/bin/kudzu compile "bench/kernels/$module.ptx" --kernel "$kernel" --block "$block" --emit ptx,ir,ll,opt,asm -o "$out/asm"
     done ;;
 -launch) shift; launch "$@" ;;
+-sparse) shift; sparse "$@" ;;
 -compile) shift; compile "$@" ;;
 -scaling) shift; scaling "$@" ;;
 -versus) shift; versus "$@" ;;
