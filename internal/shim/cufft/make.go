@@ -167,7 +167,7 @@ func limit(d *driver.Thread, p precision) uint64 {
 			bytes = max(bytes, v)
 		}
 	}
-	return min(uint64(bytes)/(64*uint64(p)), longest)
+	return min((uint64(bytes)-scratch(0, p))/(64*uint64(p)), longest)
 }
 
 // longest is the most numbers a lane has in one step: more leaves the caches.

@@ -7,6 +7,7 @@
 #define KERNEL extern "C" __global__ void
 // Parameters stay where they are when nothing is called with their address.
 #define FN __device__ inline __attribute__((always_inline))
+#define INLINE __attribute__((always_inline))
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -22,6 +23,13 @@ template <class T> struct alignas(2 * sizeof(T)) Complex {
     T x, y;
 };
 template <class T> using C = Complex<T>;
+
+// number reads both parts at once, as two numbers and not as one of twice the size.
+template <class T> FN C<T> number(const C<T> *p) {
+    typedef T Pair __attribute__((ext_vector_type(2)));
+    Pair v = *(const Pair *)p;
+    return {v.x, v.y};
+}
 
 template <class T> FN C<T> operator+(C<T> a, C<T> b) { return {a.x + b.x, a.y + b.y}; }
 template <class T> FN C<T> operator-(C<T> a, C<T> b) { return {a.x - b.x, a.y - b.y}; }

@@ -68,7 +68,7 @@ template <class F> FN void each(const Row &a, F f) {
 }
 
 template <class T> FN void rows(const Row &a) {
-    each(a, [&](u64 k, s64 in, s64 out) __attribute__((always_inline)) {
+    each(a, [&](u64 k, s64 in, s64 out) INLINE {
         C<T> v = number(a, (const C<T> *)a.src + in, k);
         ((C<T> *)a.dst)[out + (s64)k * a.out] = swapped(v, a.swap & 2);
     });
@@ -95,7 +95,7 @@ FN void write(float v, bf16 *p) {
 template <class In, class Out> FN void copy(const Row &a) {
     const In *src = (const In *)a.src;
     Out *dst = (Out *)a.dst;
-    each(a, [&](u64 k, s64 in, s64 out) __attribute__((always_inline)) {
+    each(a, [&](u64 k, s64 in, s64 out) INLINE {
         s64 i = in + (s64)k * a.in, o = out + (s64)k * a.out;
         if (a.kind == 3) {
             write(read(src[i]), dst + o);

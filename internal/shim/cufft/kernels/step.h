@@ -7,13 +7,15 @@ enum {
     SWAP = 1,      // real and imaginary parts change places, which makes the transform the inverse one
     UNIT_IN = 2,   // lanes are neighbours in the source
     UNIT_OUT = 4,  // and in the destination
-    ROWS_OUT = 8,  // a transform is contiguous in the destination and lanes are not
-    FROM_HALF = 16, // the source is half a spectrum, of twice the length
-    TO_HALF = 32,   // the destination is
+    ROWS_IN = 8,   // a transform is contiguous in the source and lanes are not
+    ROWS_OUT = 16, // and in the destination
+    FROM_HALF = 32, // the source is half a spectrum, of twice the length
+    TO_HALF = 64,   // the destination is
 };
 
 #define DIMS 6
 #define NO_AXIS 255
+#define TILE 2048 // real numbers: 32 complex ones of 32 transforms
 
 struct Step {
     const void *src;
@@ -108,26 +110,107 @@ template <class T> FN void keep(T *row, C<T> v, bool swap) {
     row[0] = swap ? v.y : v.x, row[32] = swap ? v.x : v.y;
 }
 
-template <class T> FN void fill(const Step &a, const C<T> *p, T *s, bool swap) {
-    for (u32 i = 0; i < a.n; i++, p += a.in, s += 64)
-        keep(s, *p, swap);
-}
-
-// Two real numbers are one complex one; z is what their transform must have been.
-template <class T> FN void fill_half(const Step &a, const C<T> *p, T *s, bool swap) {
-    const C<T> *w = (const C<T> *)a.halves;
-    for (u32 k = 0; k < a.n; k++, s += 64) {
-        C<T> x = p[k * a.in], y = conj(p[(a.n - k) * a.in]);
-        if (k == 0)
-            x.y = 0, y.y = 0;
-        C<T> d = (x - y) * conj(w[k]);
-        keep(s, C<T>{x.x + y.x - d.y, x.y + y.y + d.x}, swap);
-    }
-}
-
 template <class T> FN C<T> kept(const T *s, u32 place, bool swap) {
     const T *row = s + (u64)place * 64;
     return swap ? C<T>{row[32], row[0]} : C<T>{row[0], row[32]};
+}
+
+// A lane reads its own transform.
+template <class T> FN void fill(u32 n, s64 in, const C<T> *p, T *s, bool swap) {
+    for (u32 i = 0; i < n; i++, p += in, s += 64)
+        keep(s, number(p), swap);
+}
+
+// exchange makes bit M of the lane and bit S of the index change places.
+template <u32 M, u32 S, int N> FN void exchange(u32 (&v)[N]) {
+#pragma unroll
+    for (u32 i = 0; i < N; i++)
+        if (!(i & S)) {
+            u32 a = v[i], b = v[i + S];
+            u32 over = __nvvm_shfl_sync_bfly_i32(~0u, b, M, 31), under = __nvvm_shfl_sync_bfly_i32(~0u, a, M, 31);
+            v[i] = LANE & M ? over : a;
+            v[i + S] = LANE & M ? b : under;
+        }
+}
+
+// turned calls put(i, ..) in lane l with what get(l) gave in lane i. It exchanges lanes in registers, a word at a time, since loads from
+// 32 places take longer than all the arithmetic of a transform: three bits of the index, and the other two by way of the tile.
+template <class T, class Get, class Put> FN void turned(Get get, Put put) {
+    constexpr u32 W = sizeof(C<T>) / 4;
+    struct Words {
+        u32 at[W];
+    };
+    u32 *tile = (u32 *)scratch + LANE;
+    for (u32 g = 0; g < 4; g++) {
+        u32 v[W][8];
+#pragma unroll
+        for (u32 j = 0; j < 8; j++) {
+            Words t = __builtin_bit_cast(Words, get(8 * g + j));
+#pragma unroll
+            for (u32 w = 0; w < W; w++)
+                v[w][j] = t.at[w];
+        }
+#pragma unroll
+        for (u32 w = 0; w < W; w++) {
+            exchange<1, 1>(v[w]), exchange<2, 2>(v[w]), exchange<4, 4>(v[w]);
+#pragma unroll
+            for (u32 j = 0; j < 8; j++)
+                tile[((4 * j + g) * W + w) * 32] = v[w][j];
+        }
+    }
+    for (u32 j = 0; j < 8; j++) {
+        u32 v[W][4];
+#pragma unroll
+        for (u32 w = 0; w < W; w++) {
+#pragma unroll
+            for (u32 g = 0; g < 4; g++)
+                v[w][g] = tile[((4 * j + g) * W + w) * 32];
+            exchange<8, 1>(v[w]), exchange<16, 2>(v[w]);
+        }
+#pragma unroll
+        for (u32 q = 0; q < 4; q++) {
+            Words t;
+#pragma unroll
+            for (u32 w = 0; w < W; w++)
+                t.at[w] = v[w][q];
+            put(8 * q + j, __builtin_bit_cast(C<T>, t));
+        }
+    }
+}
+
+// Transforms that are contiguous are read side by side, 32 numbers of each.
+template <class T> FN void fill_rows(const Step &a, u32 n, const C<T> *p, T *s, u32 rows, bool swap) {
+    for (u32 k0 = 0; k0 < n; k0 += 32, p += 32, s += 32 * 64) {
+        u32 some = n - k0;
+        if (some >= 32 && rows == 32)
+            turned<T>([&](u32 r) INLINE { return number(p + r * a.dims[0].in + LANE); }, [&](u32 k, C<T> v) INLINE { keep(s + k * 64, v, swap); });
+        else
+            turned<T>(
+                [&](u32 r) INLINE {
+                    C<T> v = {0, 0};
+                    if (r < rows && LANE < some)
+                        v = number(p + r * a.dims[0].in + LANE);
+                    return v;
+                },
+                [&](u32 k, C<T> v) INLINE {
+                    if (k < some)
+                        keep(s + k * 64, v, swap);
+                });
+    }
+}
+
+// The scratch has half a spectrum. Two real numbers are one complex one; z is what their transform must have been.
+template <class T> FN void unhalve(const Step &a, T *s, bool swap) {
+    const C<T> *w = (const C<T> *)a.halves;
+    for (u32 k = 0; 2 * k <= a.n; k++) {
+        C<T> x = kept(s, k, false), y = conj(kept(s, a.n - k, false));
+        if (k == 0)
+            x.y = 0, y.y = 0;
+        C<T> e = x + y, d = (x - y) * conj(w[k]);
+        keep(s + (u64)k * 64, C<T>{e.x - d.y, e.y + d.x}, swap);
+        if (k != 0)
+            keep(s + (u64)(a.n - k) * 64, C<T>{e.x + d.y, d.x - e.y}, swap);
+    }
 }
 
 // half is number k of the spectrum of twice as many real numbers.
@@ -136,14 +219,17 @@ template <class T> FN C<T> half(C<T> z, C<T> mirror, C<T> w) {
     return {(T)0.5 * (e.x + o.x), (T)0.5 * (e.y + o.y)};
 }
 
+template <class T> FN C<T> halved(const Step &a, const T *s, u32 k) {
+    return half(kept(s, a.places[k == a.n ? 0 : k], false), kept(s, a.places[k == 0 ? 0 : a.n - k], false), ((const C<T> *)a.halves)[k]);
+}
+
 // Results of a lane go to its own transform.
 template <class T> FN void drain(const Step &a, C<T> *p, const T *s, u64 r, bool swap) {
     const C<T> *low = (const C<T> *)a.low, *high = (const C<T> *)a.high, *turns = (const C<T> *)a.turns + LANE;
     u64 e = 0, mask = (1ull << a.shift) - 1;
     if (a.flags & TO_HALF) {
-        const C<T> *w = (const C<T> *)a.halves;
         for (u32 k = 0; k <= a.n; k++, p += a.out)
-            *p = half(kept(s, a.places[k == a.n ? 0 : k], false), kept(s, a.places[k == 0 ? 0 : a.n - k], false), w[k]);
+            *p = halved(a, s, k);
     } else if (a.axis == NO_AXIS) {
         for (u32 k = 0; k < a.n; k++, p += a.out)
             *p = kept(s, a.places[k], swap);
@@ -160,36 +246,25 @@ template <class T> FN void drain(const Step &a, C<T> *p, const T *s, u64 r, bool
     }
 }
 
-// Results of a transform are written side by side, one transform after another.
-template <class T> FN void drain_rows(const Step &a, C<T> *p, const T *s, u32 rows, bool swap) {
-    s -= LANE;
-    if (a.flags & TO_HALF) {
-        const C<T> *w = (const C<T> *)a.halves;
-        for (u32 r = 0; r < rows; r++, p += a.dims[0].out, s++)
-            for (u32 k = LANE; k <= a.n; k += 32)
-                p[k] = half(kept(s, a.places[k == a.n ? 0 : k], false), kept(s, a.places[k == 0 ? 0 : a.n - k], false), w[k]);
-        return;
+// Results are written side by side, 32 numbers of each transform. result(k) is number k.
+template <class T, class Result> FN void drain_rows(const Step &a, C<T> *p, u32 n, u32 rows, Result result) {
+    for (u32 k0 = 0; k0 < n; k0 += 32, p += 32) {
+        u32 some = n - k0;
+        if (some >= 32 && rows == 32)
+            turned<T>([&](u32 k) INLINE { return result(k0 + k); }, [&](u32 r, C<T> v) INLINE { p[r * a.dims[0].out + LANE] = v; });
+        else
+            turned<T>([&](u32 k) INLINE { return result(k0 + (k < some ? k : 0)); },
+                      [&](u32 r, C<T> v) INLINE {
+                          if (r < rows && LANE < some)
+                              p[r * a.dims[0].out + LANE] = v;
+                      });
     }
-    for (u32 r = 0; r < rows; r++, p += a.dims[0].out, s++)
-        for (u32 k0 = 0; k0 < a.n; k0 += 32) {
-            u32 k = k0 + LANE;
-            if (k0 + 32 <= a.n)
-                p[k] = kept(s, a.places[k], swap);
-            else if (k < a.n)
-                p[k] = kept(s, a.places[k], swap);
-        }
-}
-
-template <class T> FN void load(const Step &a, const C<T> *p, T *s, bool swap) {
-    if (a.flags & FROM_HALF)
-        fill_half(a, p, s, swap);
-    else
-        fill(a, p, s, swap);
 }
 
 template <class T, bool MIXED> FN void step(const Step &a) {
-    T *s = (T *)scratch + LANE;
-    bool swap = a.flags & SWAP;
+    T *s = (T *)scratch + TILE + LANE; // the tile comes first
+    bool swap = a.flags & SWAP, from_half = a.flags & FROM_HALF, swap_in = swap && !from_half;
+    u32 n = from_half ? a.n + 1 : a.n;
     u64 across = (a.dims[0].count + 31) / 32;
     for (u64 c = BLOCK; c < a.chunks; c += BLOCKS) {
         u64 rest = c / across, first = (c - rest * across) * 32, r = first;
@@ -206,18 +281,24 @@ template <class T, bool MIXED> FN void step(const Step &a) {
         }
         u64 left = a.dims[0].count - first;
         u32 rows = left < 32 ? (u32)left : 32;
-        if (rows == 32 && a.flags & UNIT_IN)
-            load(a, src + LANE, s, swap);
+        if (a.flags & ROWS_IN)
+            fill_rows(a, n, src, s, rows, swap_in);
+        else if (rows == 32 && a.flags & UNIT_IN)
+            fill(n, a.in, src + LANE, s, swap_in);
         else if (rows == 32)
-            load(a, src + (s64)LANE * a.dims[0].in, s, swap);
+            fill(n, a.in, src + (s64)LANE * a.dims[0].in, s, swap_in);
         else if (LANE < rows)
-            load(a, src + (s64)LANE * a.dims[0].in, s, swap);
+            fill(n, a.in, src + (s64)LANE * a.dims[0].in, s, swap_in);
         // Lanes that had nothing to do come back here, and not where the loop begins, whose numbers would no longer be uniform.
         __nvvm_bar_warp_sync(~0u);
+        if (from_half)
+            unhalve(a, s, swap);
         transform<T, MIXED>(a, s);
         __nvvm_bar_warp_sync(~0u);
-        if (a.flags & ROWS_OUT)
-            drain_rows(a, dst, s, rows, swap);
+        if (a.flags & ROWS_OUT && a.flags & TO_HALF)
+            drain_rows(a, dst, a.n + 1, rows, [&](u32 k) INLINE { return halved(a, s, k); });
+        else if (a.flags & ROWS_OUT)
+            drain_rows(a, dst, a.n, rows, [&](u32 k) INLINE { return kept(s, a.places[k], swap); });
         else if (rows == 32 && a.flags & UNIT_OUT)
             drain(a, dst + LANE, s, r, swap);
         else if (LANE < rows)
