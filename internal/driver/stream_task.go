@@ -111,8 +111,15 @@ func newHostTask(s *state, fn cu.CUhostFn, user uint64) (*hostTask, error) {
 	return &hostTask{params: cu.CUDA_HOST_NODE_PARAMS{Fn: fn, UserData: user}, call: func() { call(uint64(fn), user, 0, 0, 0) }}, nil
 }
 
-func (h *hostTask) kind() cu.CUgraphNodeType  { return cu.CU_GRAPH_NODE_TYPE_HOST }
-func (h *hostTask) run(q backend.Queue) error { return q.Host(h.call) }
+func (h *hostTask) kind() cu.CUgraphNodeType { return cu.CU_GRAPH_NODE_TYPE_HOST }
+
+func (h *hostTask) run(q backend.Queue) error {
+	// A function of the program is not called on the program's own thread: it may hold a lock there that the function takes.
+	if here, ok := q.(backend.Helped); ok && h.meets {
+		return here.HostHere(h.call)
+	}
+	return q.Host(h.call)
+}
 
 // emptyTask orders other nodes.
 type emptyTask struct{}

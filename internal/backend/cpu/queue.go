@@ -13,6 +13,7 @@ var (
 	_ backend.DomainLimits = (*Device)(nil)
 	_ backend.StackLimit   = (*Device)(nil)
 	_ backend.Callbacks    = (*Queue)(nil)
+	_ backend.Helped       = (*Queue)(nil)
 	_ backend.Releaser     = (*Fence)(nil)
 	_ backend.Finder       = memory{}
 	_ backend.Lister       = memory{}
@@ -155,6 +156,11 @@ func (q *Queue) Fill(dst backend.Addr, value uint32, size int, count, pitch, row
 // Host calls fn between earlier and later work; not if the domain has a fault by then.
 func (q *Queue) Host(fn func()) error {
 	return q.d.fail(q.q.Task(func() error { fn(); return nil }, 0))
+}
+
+// HostHere is Host that a synchronizing thread may call. See backend.Helped.
+func (q *Queue) HostHere(fn func()) error {
+	return q.d.fail(q.q.Task(func() error { fn(); return nil }, engine.TaskInline))
 }
 
 // Callback is Host that is called in any case, with the fault if there is one. See backend.Callbacks.
