@@ -51,11 +51,11 @@ func (h *header) decode(b []byte) {
 // box is where the messages of one rank and class arrive.
 type box struct {
 	parcels chan *parcel // of a rank of this process
-	arrived chan *sock   // the connection of another
-	from    *sock        // once it was taken; only the receiver touches it
+	arrived chan conn    // the connection of another
+	from    conn         // once it was taken; only the receiver touches it
 }
 
-func newBox() *box { return &box{parcels: make(chan *parcel, 64), arrived: make(chan *sock, 1)} }
+func newBox() *box { return &box{parcels: make(chan *parcel, 64), arrived: make(chan conn, 1)} }
 
 // parcel is a message within a process. Its bytes are the sender's memory until done is closed.
 type parcel struct {
@@ -73,8 +73,8 @@ const (
 
 // outlet is the way to one rank.
 type outlet struct {
-	to    *sock // to another process
-	plain bool  // bytes go through the connection
+	to    conn // to another process
+	plain bool // bytes go through the connection
 }
 
 // pending is a message that was sent and may not have arrived.
@@ -188,7 +188,7 @@ type message struct {
 	c    *comm
 	src  int
 	p    *parcel
-	s    *sock
+	s    conn
 	read uint64
 }
 
@@ -238,7 +238,7 @@ func (c *comm) nextHere(b *box, src int) (*parcel, error) {
 	return p, nil
 }
 
-func (c *comm) nextFrom(b *box, src int, h *header) (*sock, error) {
+func (c *comm) nextFrom(b *box, src int, h *header) (conn, error) {
 	if b.from == nil {
 		select {
 		case b.from = <-b.arrived:

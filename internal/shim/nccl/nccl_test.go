@@ -36,7 +36,7 @@ var start = sync.OnceValue(func() error {
 var threads atomic.Uint64
 
 // newThread is a thread of a program, on a device.
-func newThread(t *testing.T, device int) *Thread {
+func newThread(t testing.TB, device int) *Thread {
 	t.Helper()
 	if err := start(); err != nil {
 		t.Fatal(err)

@@ -61,6 +61,7 @@ func (a *actor) join(n int) error {
 var parts = map[string]func(a *actor, n int) error{
 	"all":  playAll,
 	"kill": playKill,
+	"time": playTime,
 	"exit": func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
 }
 
@@ -164,8 +165,42 @@ func playKill(a *actor, n int) error {
 	return errors.New("heard nothing of the rank that was killed")
 }
 
+// playTime measures an AllReduce of several sizes, each with a wait for its stream, and all at once: the least of several turns.
+func playTime(a *actor, n int) error {
+	if err := a.join(n); err != nil {
+		return err
+	}
+	p := a.buffer(make([]byte, 64<<20))
+	for _, c := range []struct{ size, times int }{{1 << 10, 1000}, {1 << 20, 50}, {64 << 20, 2}} {
+		best := [2]time.Duration{time.Hour, time.Hour}
+		for range 9 {
+			for kind := range best {
+				start := time.Now()
+				for range c.times {
+					if err := a.AllReduce(p, p, uint64(c.size/4), ncclapi.NcclFloat32, ncclapi.NcclMax, a.comm, a.stream); err != nil {
+						return err
+					}
+					if kind == 0 {
+						if err := a.sync(); err != nil {
+							return err
+						}
+					}
+				}
+				if err := a.sync(); err != nil {
+					return err
+				}
+				best[kind] = min(best[kind], time.Since(start)/time.Duration(c.times))
+			}
+		}
+		if a.rank == 0 {
+			fmt.Printf("%9d bytes: %v waited for, %v in a row, %.2f GB/s\n", c.size, best[0], best[1], float64(c.size)/float64(best[1].Nanoseconds()))
+		}
+	}
+	return a.CommDestroy(a.comm)
+}
+
 // processes starts n ranks and gives what they said, and how the last ended.
-func processes(t *testing.T, part string, n int, env ...string) (said string, last error) {
+func processes(t testing.TB, part string, n int, env ...string) (said string, last error) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -211,7 +246,7 @@ func (l *lines) Write(p []byte) (int, error) {
 }
 
 // freshID is a unique id of this process, whose hub the ranks come to.
-func freshID(t *testing.T) string {
+func freshID(t testing.TB) string {
 	t.Helper()
 	id, err := newThread(t, 0).GetUniqueId()
 	if err != nil {
@@ -227,6 +262,17 @@ func TestProcesses(t *testing.T) {
 		if err != nil || said != "" {
 			t.Errorf("%s: %v\n%s", env, err, said)
 		}
+	}
+}
+
+// BenchmarkProcesses says how long an AllReduce of 2 processes takes, through memory and through TCP.
+func BenchmarkProcesses(b *testing.B) {
+	for _, env := range []string{"NCCL_SHM_DISABLE=0", "NCCL_SHM_DISABLE=1"} {
+		said, err := processes(b, "time", 2, freshID(b), env)
+		if err != nil {
+			b.Error(err)
+		}
+		b.Logf("%s\n%s", env, said)
 	}
 }
 

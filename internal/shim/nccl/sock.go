@@ -19,8 +19,9 @@ type sock struct {
 	fd int
 
 	mu     lockrank.Mutex[lockrank.NCCLSock]
-	users  int // guarded by mu: calls that use fd; the last of them closes it
+	users  int // guarded by mu, as all that follows: calls that use fd; the last of them closes it
 	closed bool
+	mem    []byte // of its pipe
 }
 
 var errClosed = errors.New("the connection was closed")
@@ -39,7 +40,17 @@ func (s *sock) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.users--; s.users == 0 && s.closed {
-		_ = unix.Close(s.fd)
+		s.release()
+	}
+}
+
+// release gives back what nobody uses any more.
+//
+// Preconditions: mu is held.
+func (s *sock) release() {
+	_ = unix.Close(s.fd)
+	if s.mem != nil {
+		_ = unix.Munmap(s.mem)
 	}
 }
 
@@ -53,7 +64,7 @@ func (s *sock) close() {
 	s.closed = true
 	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // the other end may be gone
 	if s.users == 0 {
-		_ = unix.Close(s.fd)
+		s.release()
 	}
 }
 
@@ -216,8 +227,14 @@ var door = sync.OnceValues(func() (endpoint, error) {
 	return at, nil
 })
 
-// greeting begins a connection between two ranks.
-const greetingSize = 16 + 3*4
+// greetingSize: what begins a connection between two ranks: the secret, both ranks, the class, and where the file of a pipe is, if one is
+// offered: process and descriptor, else -1. A pipe is answered by one byte.
+const greetingSize = 16 + 5*4
+
+const (
+	noPipe = iota
+	pipeOpen
+)
 
 // admit gives a connection to the rank it is for, if it knows the communicator.
 func admit(s *sock) {
@@ -234,8 +251,20 @@ func admit(s *sock) {
 		s.close()
 		return
 	}
+	var in conn = s
+	if fd := word(b[32:]); fd >= 0 {
+		p, err := openPipe(s, c.key, word(b[28:]), fd)
+		answer := []byte{noPipe}
+		if err == nil {
+			in, answer[0] = p, pipeOpen
+		}
+		if s.write(answer) != nil {
+			c.discard(s)
+			return
+		}
+	}
 	select {
-	case c.boxes[k][from].arrived <- s:
+	case c.boxes[k][from].arrived <- in:
 	default:
 		c.discard(s) // it has one
 	}
@@ -252,18 +281,40 @@ func (c *comm) connect(o *outlet, k class, to int) error {
 		s.close()
 		return errClosed
 	}
-	b := append(make([]byte, 0, greetingSize), c.key[:]...)
-	b = appendWords(b, c.rank, to, int(k))
+	o.plain = !m.near(&c.members[c.rank]) || setTo("NCCL_SHM_DISABLE", "1") || setTo("NCCL_P2P_DISABLE", "1")
 	if err = s.dial(&m.Addr); err == nil {
-		err = s.write(b)
+		o.to, err = c.greet(s, k, to, !o.plain)
 	}
 	if err != nil {
 		c.discard(s)
 		return failf(ncclapi.NcclRemoteError, "rank %d at %s: %v", to, m.Addr.String(), err)
 	}
-	o.to = s
-	o.plain = !m.near(&c.members[c.rank]) || setTo("NCCL_SHM_DISABLE", "1") || setTo("NCCL_P2P_DISABLE", "1")
 	return nil
+}
+
+// greet says who connects, and offers a pipe to a process of this host. Without one, all goes through the connection.
+func (c *comm) greet(s *sock, k class, to int, near bool) (conn, error) {
+	pid, fd := -1, -1
+	var p *pipe
+	if near {
+		var err error
+		if p, fd, err = newPipe(s, c.key); err == nil {
+			pid = int(c.members[c.rank].PID)
+			defer func() { _ = unix.Close(fd) }()
+		}
+	}
+	b := append(make([]byte, 0, greetingSize), c.key[:]...)
+	if err := s.write(appendWords(b, c.rank, to, int(k), pid, fd)); err != nil || p == nil {
+		return s, err
+	}
+	var answer [1]byte
+	if err := s.read(answer[:]); err != nil {
+		return nil, err
+	}
+	if answer[0] == pipeOpen {
+		return p, nil
+	}
+	return s, nil
 }
 
 // setTo reports whether one of NCCL's variables has a value.
