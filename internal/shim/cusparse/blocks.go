@@ -6,9 +6,7 @@ import (
 	"kudzu/internal/spec/sparse"
 )
 
-// older matrices have indices of 32 bits, and a description for their base.
-
-// lines is a matrix of the older functions, by rows.
+// linesOf is a matrix of the older functions, by rows. They have indices of 32 bits, and a description for their base.
 func linesOf(m, n, nnz int32, d description, values, offsets, indices hostmem.Ptr, e Elem) *view {
 	return &view{lines: int64(m), others: int64(n), offsets: uint64(offsets), indices: uint64(indices), values: uint64(values), base: uint32(d.Base), elem: e,
 		bm: 1, bn: 1, most: int64(nnz)}

@@ -111,7 +111,7 @@ func (f *factors) check() (*plan, *view, error) {
 	return p, v, nil
 }
 
-// size says how much memory is wanted: a little, because the handle has its own.
+// factorSize says how much memory is wanted: a little, because the handle has its own.
 func (t *Thread) factorSize(h uint64, f *factors) (int32, error) {
 	if _, err := find(h); err != nil {
 		return 0, notInitialized

@@ -1,8 +1,6 @@
 package cusparse
 
 import (
-	"sync/atomic"
-
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
 	"kudzu/internal/handle"
@@ -122,14 +120,8 @@ func (t *Thread) GetPointerMode(h uint64, to hostmem.Ptr) error {
 	return store(to, x.mode)
 }
 
-// logger is the program's function for messages. There are none: KUDZU_LOG says what Kudzu writes.
-var logger atomic.Uint64
-
-// LoggerSetCallback keeps the function.
-func (t *Thread) LoggerSetCallback(f uint64) error {
-	logger.Store(f)
-	return nil
-}
+// LoggerSetCallback is taken and has no effect: there are no messages, KUDZU_LOG says what Kudzu writes.
+func (t *Thread) LoggerSetCallback(uint64) error { return nil }
 
 // LoggerSetFile is taken and has no effect.
 func (t *Thread) LoggerSetFile(hostmem.Ptr) error { return nil }

@@ -88,7 +88,7 @@ type pruned struct {
 	e          Elem
 }
 
-// count makes the offsets, and answers how many entries stay.
+// pruneCount makes the offsets, and answers how many entries stay.
 func (c *call) pruneCount(p *pruned, offsets, total hostmem.Ptr) error {
 	if p.v == nil {
 		at, err := c.counted(p.dense, p.rows, p.cols, p.threshold, true, uint64(offsets), 0, p.base)
@@ -111,7 +111,7 @@ func (c *call) pruneCount(p *pruned, offsets, total hostmem.Ptr) error {
 	return c.answer(at, total)
 }
 
-// write copies the entries that stay.
+// pruneWrite copies the entries that stay.
 func (c *call) pruneWrite(p *pruned, values, offsets, indices hostmem.Ptr) error {
 	o := entries{offsets: uint64(offsets), indices: uint64(indices), values: uint64(values), base: p.base, elem: p.e}
 	if p.v == nil {

@@ -145,7 +145,7 @@ func (m *denseMatrix) under(op operation) (d dense, rows, cols int64) {
 	return d, m.cols, m.rows
 }
 
-// size is that of op of the matrix.
+// sizeUnder is that of op of the matrix.
 func (m *sparseMatrix) sizeUnder(op operation) (rows, cols int64) {
 	if op == sparse.CUSPARSE_OPERATION_NON_TRANSPOSE {
 		return m.rows, m.cols
@@ -171,7 +171,7 @@ func opBad(ops ...operation) bool {
 	return false
 }
 
-// putVector lays a sparse vector out, struct Sv.
+// put lays a sparse vector out, struct Sv.
 func (v *sparseVector) put(p *shim.Params) *shim.Params {
 	return p.U64(uint64(v.nnz), v.indices, v.values).U32(uint32(v.base), isWide(v.wide), uint32(v.elem), uint32(v.elem.Size()))
 }
