@@ -9,6 +9,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/compile/worker"
+	"kudzu/internal/config"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
@@ -20,6 +21,9 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compiler" {
 		os.Exit(worker.Main(os.Args[2:]))
+	}
+	if err := os.Setenv(config.Memory, "2G"); err != nil { // what is free does not depend on other processes then
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
