@@ -16,10 +16,6 @@ func (t *Thread) StreamSetAttribute(h cu.CUstream, id cu.CUstreamAttrID, v *cu.C
 	switch id {
 	case cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, cu.CU_LAUNCH_ATTRIBUTE_PRIORITY,
 		cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-	case cu.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-		if *v.NvlinkUtilCentricScheduling() > 1 {
-			return errInvalidValue
-		}
 	default:
 		return errInvalidValue
 	}
@@ -49,7 +45,7 @@ func (t *Thread) StreamGetAttribute(h cu.CUstream, id cu.CUstreamAttrID) (v cu.C
 		return v, nil
 	}
 	switch id {
-	case cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, cu.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+	case cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
 	case cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
 		*v.SyncPolicy() = -1 // as the real driver: none was set
 	case cu.CU_LAUNCH_ATTRIBUTE_PRIORITY:
