@@ -5,6 +5,7 @@
 #   scripts/bench.sh -row NAME[,NAME] ..  only these rows (a row, a module, or prefix*); more options go to the harness:
 #                                         -no-pocl, -kudzu-only, -tier baseline, -reps N, -threads N, -sample-ms N, -json FILE
 #   scripts/bench.sh -asm NAME            what Kudzu makes of a row: PTX, IR, LLVM, assembly in .build/bench/asm
+#   scripts/bench.sh -fft [-cpu] [-long]  cuFFT beside FFTW and cuRAND beside memset, one thread (-long: rows that take minutes)
 #   scripts/bench.sh -launch              launch latency and start-up only
 #   scripts/bench.sh -sparse [..]         cuSPARSE's products against C and MKL only; options: -reps N, -only STRUCTURE, -clock cpu
 #   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
@@ -88,6 +89,17 @@ sparse() {
 }
 
 launch() { KUDZU_CACHE_DIR=$PWD/$out/cache "$out/harness" -launch "$@"; }
+# Transforms and random numbers. FFTW is an opponent where it is installed (libfftw3-single3, libfftw3-double3).
+fft() {
+    for name in fft random; do
+        if newer "$out/$name" "bench/libraries/$name.c" dist/lib/libcufft.so.12 dist/lib/libcurand.so.10; then
+            gcc -O2 -Wall -Iinclude -o "$out/$name.part" "bench/libraries/$name.c" -Ldist/lib -l:libcufft.so.12 -l:libcurand.so.10 \
+                -l:libcudart.so.13 -Wl,-rpath,"$PWD/dist/lib" -ldl -lm
+            mv "$out/$name.part" "$out/$name"
+        fi
+        KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised KUDZU_THREADS=1 "$out/$name" "$@"
+    done
+}
 compile() { go run ./internal/testkit/bench compile -list "$out/list.txt" "$@"; }
 
 scaling() {
@@ -155,6 +167,7 @@ everything() {
     "$out/harness" -json "$out/rows.json" "$@" || failed=1
     "$out/harness" -kudzu-only -tier baseline -reps 3 -json "$out/baseline.json" || failed=1
     launch -json "$out/launch.json"
+    fft || failed=1
     sparse -reps 3 || failed=1
     # The compiler process leaves our session, ptxas does not: no priority for either.
     [ "${BENCH_FIRST:-}" != 2 ] || echo 0 >/proc/self/autogroup
@@ -180,6 +193,7 @@ case $verb in
     done ;;
 -launch) shift; launch "$@" ;;
 -sparse) shift; sparse "$@" ;;
+-fft) shift; fft "$@" ;;
 -compile) shift; compile "$@" ;;
 -scaling) shift; scaling "$@" ;;
 -versus) shift; versus "$@" ;;
