@@ -17,6 +17,7 @@ clients() {
     cat <<'END'
 triton torch 8.0,9.0,12.0 torch numpy
 compile torch 8.9 torch numpy
+cupy cupy 8.9 cupy-cuda12x numpy
 tinygrad tinygrad 8.9 tinygrad numpy
 tinygrad@nvrtc tinygrad 8.9 tinygrad numpy
 jax jax 8.9,12.1 jax[cuda13]
