@@ -79,6 +79,7 @@ func TestMatch(t *testing.T) {
 		{"func (t *Thread) Name(s string, a, b *cu.T, p hostmem.Ptr) error { return nil }", "1223"},
 		{"func (t *Thread) Name(s, a, b, p hostmem.Ptr) error { return nil }", "3333"},
 		{"func (t *Thread) Bias(b float32, s uint64) (uint64, error) { return 0, nil }", "040"},
+		{"func (t *Thread) Bias(b float64, s uint64) (uint64, error) { return 0, nil }", "040"},
 		{"func (t *Thread) Narrow(p DevPtr, n uint64, c int32) error { return nil }", "000"},
 		{"func (t *Thread) Typed(n uint64, m Mem) error { return nil }", "0"},
 	}

@@ -241,6 +241,9 @@ func (b *binding) accepts(p spec.Param, t types.Type) (pass, bool) {
 		if b.fn.Narrow && b.scope.Underlying(p.Type).Name == "unsigned int" && types.TypeString(t.Underlying(), nil) == "uint64" {
 			return passValue, true // the conversion widens it
 		}
+		if b.scope.Underlying(p.Type).Name == "float" && types.TypeString(t.Underlying(), nil) == "float64" {
+			return passValue, true // as before
+		}
 		return passValue, b.fits(p.Type, t)
 	}
 	if isPtr(t) {

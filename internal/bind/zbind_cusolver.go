@@ -283,6 +283,22 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnDsyevd", Call: bind_cusolverDnDsyevd},
 	{Name: "cusolverDnCheevd", Call: bind_cusolverDnCheevd},
 	{Name: "cusolverDnZheevd", Call: bind_cusolverDnZheevd},
+	{Name: "cusolverDnSsyevdx_bufferSize", Call: bind_cusolverDnSsyevdx_bufferSize},
+	{Name: "cusolverDnDsyevdx_bufferSize", Call: bind_cusolverDnDsyevdx_bufferSize},
+	{Name: "cusolverDnCheevdx_bufferSize", Call: bind_cusolverDnCheevdx_bufferSize},
+	{Name: "cusolverDnZheevdx_bufferSize", Call: bind_cusolverDnZheevdx_bufferSize},
+	{Name: "cusolverDnSsyevdx", Call: bind_cusolverDnSsyevdx},
+	{Name: "cusolverDnDsyevdx", Call: bind_cusolverDnDsyevdx},
+	{Name: "cusolverDnCheevdx", Call: bind_cusolverDnCheevdx},
+	{Name: "cusolverDnZheevdx", Call: bind_cusolverDnZheevdx},
+	{Name: "cusolverDnSsygvdx_bufferSize", Call: bind_cusolverDnSsygvdx_bufferSize},
+	{Name: "cusolverDnDsygvdx_bufferSize", Call: bind_cusolverDnDsygvdx_bufferSize},
+	{Name: "cusolverDnChegvdx_bufferSize", Call: bind_cusolverDnChegvdx_bufferSize},
+	{Name: "cusolverDnZhegvdx_bufferSize", Call: bind_cusolverDnZhegvdx_bufferSize},
+	{Name: "cusolverDnSsygvdx", Call: bind_cusolverDnSsygvdx},
+	{Name: "cusolverDnDsygvdx", Call: bind_cusolverDnDsygvdx},
+	{Name: "cusolverDnChegvdx", Call: bind_cusolverDnChegvdx},
+	{Name: "cusolverDnZhegvdx", Call: bind_cusolverDnZhegvdx},
 	{Name: "cusolverDnSsygvd_bufferSize", Call: bind_cusolverDnSsygvd_bufferSize},
 	{Name: "cusolverDnDsygvd_bufferSize", Call: bind_cusolverDnDsygvd_bufferSize},
 	{Name: "cusolverDnChegvd_bufferSize", Call: bind_cusolverDnChegvd_bufferSize},
@@ -291,6 +307,8 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnDsygvd", Call: bind_cusolverDnDsygvd},
 	{Name: "cusolverDnChegvd", Call: bind_cusolverDnChegvd},
 	{Name: "cusolverDnZhegvd", Call: bind_cusolverDnZhegvd},
+	{Name: "cusolverDnXsygvdx_bufferSize", Call: bind_cusolverDnXsygvdx_bufferSize},
+	{Name: "cusolverDnXsygvdx", Call: bind_cusolverDnXsygvdx},
 	{Name: "cusolverDnCreateSyevjInfo", Call: bind_cusolverDnCreateSyevjInfo},
 	{Name: "cusolverDnDestroySyevjInfo", Call: bind_cusolverDnDestroySyevjInfo},
 	{Name: "cusolverDnXsyevjSetTolerance", Call: bind_cusolverDnXsyevjSetTolerance},
@@ -368,6 +386,8 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnXsyevd", Call: bind_cusolverDnXsyevd},
 	{Name: "cusolverDnXsyevBatched_bufferSize", Call: bind_cusolverDnXsyevBatched_bufferSize},
 	{Name: "cusolverDnXsyevBatched", Call: bind_cusolverDnXsyevBatched},
+	{Name: "cusolverDnXsyevdx_bufferSize", Call: bind_cusolverDnXsyevdx_bufferSize},
+	{Name: "cusolverDnXsyevdx", Call: bind_cusolverDnXsyevdx},
 	{Name: "cusolverDnXgeev_bufferSize", Call: bind_cusolverDnXgeev_bufferSize},
 	{Name: "cusolverDnXgeev", Call: bind_cusolverDnXgeev},
 	{Name: "cusolverDnXgesvd_bufferSize", Call: bind_cusolverDnXgesvd_bufferSize},
@@ -376,6 +396,22 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnXgesvdp", Call: bind_cusolverDnXgesvdp},
 	{Name: "cusolverDnXgesvdr_bufferSize", Call: bind_cusolverDnXgesvdr_bufferSize},
 	{Name: "cusolverDnXgesvdr", Call: bind_cusolverDnXgesvdr},
+	{Name: "cusolverDnXlarft_bufferSize", Call: bind_cusolverDnXlarft_bufferSize},
+	{Name: "cusolverDnXlarft", Call: bind_cusolverDnXlarft},
+	{Name: "cusolverDnPotrf_bufferSize", Call: bind_cusolverDnPotrf_bufferSize},
+	{Name: "cusolverDnPotrf", Call: bind_cusolverDnPotrf},
+	{Name: "cusolverDnPotrs", Call: bind_cusolverDnPotrs},
+	{Name: "cusolverDnGeqrf_bufferSize", Call: bind_cusolverDnGeqrf_bufferSize},
+	{Name: "cusolverDnGeqrf", Call: bind_cusolverDnGeqrf},
+	{Name: "cusolverDnGetrf_bufferSize", Call: bind_cusolverDnGetrf_bufferSize},
+	{Name: "cusolverDnGetrf", Call: bind_cusolverDnGetrf},
+	{Name: "cusolverDnGetrs", Call: bind_cusolverDnGetrs},
+	{Name: "cusolverDnSyevd_bufferSize", Call: bind_cusolverDnSyevd_bufferSize},
+	{Name: "cusolverDnSyevd", Call: bind_cusolverDnSyevd},
+	{Name: "cusolverDnSyevdx_bufferSize", Call: bind_cusolverDnSyevdx_bufferSize},
+	{Name: "cusolverDnSyevdx", Call: bind_cusolverDnSyevdx},
+	{Name: "cusolverDnGesvd_bufferSize", Call: bind_cusolverDnGesvd_bufferSize},
+	{Name: "cusolverDnGesvd", Call: bind_cusolverDnGesvd},
 }
 
 func bind_cusolverGetProperty(thread, args unsafe.Pointer) int32 {
@@ -6489,6 +6525,494 @@ func bind_cusolverDnZheevd(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cusolverDnSsyevdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Vl     float32
+		Vu     float32
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r13, err := (*cusolver.Thread)(thread).SyevdxBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r13))
+	return 0
+}
+
+func bind_cusolverDnDsyevdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Vl     float64
+		Vu     float64
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r13, err := (*cusolver.Thread)(thread).SyevdxBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r13))
+	return 0
+}
+
+func bind_cusolverDnCheevdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Vl     float32
+		Vu     float32
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r13, err := (*cusolver.Thread)(thread).SyevdxBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r13))
+	return 0
+}
+
+func bind_cusolverDnZheevdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Vl     float64
+		Vu     float64
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r13, err := (*cusolver.Thread)(thread).SyevdxBufferSize(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r13))
+	return 0
+}
+
+func bind_cusolverDnSsyevdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Vl     float32
+		Vu     float32
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevdx(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsyevdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Vl     float64
+		Vu     float64
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevdx(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnCheevdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Vl     float32
+		Vu     float32
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevdx(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZheevdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		Vl     float64
+		Vu     float64
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Syevdx(cusolver.Handle(a.Handle), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSsygvdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Vl     float32
+		Vu     float32
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r16, err := (*cusolver.Thread)(thread).SygvdxBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r16))
+	return 0
+}
+
+func bind_cusolverDnDsygvdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Vl     float64
+		Vu     float64
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r16, err := (*cusolver.Thread)(thread).SygvdxBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r16))
+	return 0
+}
+
+func bind_cusolverDnChegvdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Vl     float32
+		Vu     float32
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r16, err := (*cusolver.Thread)(thread).SygvdxBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r16))
+	return 0
+}
+
+func bind_cusolverDnZhegvdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Vl     float64
+		Vu     float64
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Lwork  uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r16, err := (*cusolver.Thread)(thread).SygvdxBufferSize(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint32(r16))
+	return 0
+}
+
+func bind_cusolverDnSsygvdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Vl     float32
+		Vu     float32
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvdx(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnDsygvdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Vl     float64
+		Vu     float64
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvdx(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnChegvdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Vl     float32
+		Vu     float32
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvdx(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnZhegvdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Itype  uint32
+		Jobz   uint32
+		Range  uint32
+		Uplo   uint32
+		N      uint32
+		A      uint64
+		Lda    uint32
+		B      uint64
+		Ldb    uint32
+		Vl     float64
+		Vu     float64
+		Il     uint32
+		Iu     uint32
+		Meig   uint64
+		W      uint64
+		Work   uint64
+		Lwork  uint32
+		Info   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).Sygvdx(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), float64(a.Vl), float64(a.Vu), int64(int32(a.Il)), int64(int32(a.Iu)), hostmem.Ptr(a.Meig), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
 func bind_cusolverDnSsygvd_bufferSize(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -6691,6 +7215,86 @@ func bind_cusolverDnZhegvd(thread, args unsafe.Pointer) int32 {
 		Info   uint64
 	})(args)
 	err := (*cusolver.Thread)(thread).Sygvd(cusolver.Handle(a.Handle), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(int32(a.N)), hostmem.Ptr(a.A), int64(int32(a.Lda)), hostmem.Ptr(a.B), int64(int32(a.Ldb)), hostmem.Ptr(a.W), hostmem.Ptr(a.Work), int64(int32(a.Lwork)), hostmem.Ptr(a.Info), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXsygvdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Itype                    uint32
+		Jobz                     uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		D_A                      uint64
+		Lda                      uint64
+		DataTypeB                uint32
+		D_B                      uint64
+		Ldb                      uint64
+		Vl                       uint64
+		Vu                       uint64
+		Il                       uint64
+		Iu                       uint64
+		Meig                     uint64
+		DataTypeW                uint32
+		D_W                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r20, r21, err := (*cusolver.Thread)(thread).DnXsygvdxBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.D_A), int64(a.Lda), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.D_B), int64(a.Ldb), hostmem.Ptr(a.Vl), hostmem.Ptr(a.Vu), int64(a.Il), int64(a.Iu), hostmem.Ptr(a.Meig), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.D_W), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r20))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r21))
+	return 0
+}
+
+func bind_cusolverDnXsygvdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Itype                    uint32
+		Jobz                     uint32
+		Range                    uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		D_A                      uint64
+		Lda                      uint64
+		DataTypeB                uint32
+		D_B                      uint64
+		Ldb                      uint64
+		Vl                       uint64
+		Vu                       uint64
+		Il                       uint64
+		Iu                       uint64
+		Meig                     uint64
+		DataTypeW                uint32
+		D_W                      uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		D_info                   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXsygvdx(cusolver.Handle(a.Handle), cusolver.Params(a.Params), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.D_A), int64(a.Lda), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.D_B), int64(a.Ldb), hostmem.Ptr(a.Vl), hostmem.Ptr(a.Vu), int64(a.Il), int64(a.Iu), hostmem.Ptr(a.Meig), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.D_W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.D_info))
 	if err != nil {
 		return cusolver.Code(err)
 	}
@@ -8645,6 +9249,79 @@ func bind_cusolverDnXsyevBatched(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cusolverDnXsyevdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobz                     uint32
+		Range                    uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Vl                       uint64
+		Vu                       uint64
+		Il                       uint64
+		Iu                       uint64
+		H_meig                   uint64
+		DataTypeW                uint32
+		W                        uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r17, r18, err := (*cusolver.Thread)(thread).DnXsyevdxBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Vl), hostmem.Ptr(a.Vu), int64(a.Il), int64(a.Iu), hostmem.Ptr(a.H_meig), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r17))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r18))
+	return 0
+}
+
+func bind_cusolverDnXsyevdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Jobz                     uint32
+		Range                    uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Vl                       uint64
+		Vu                       uint64
+		Il                       uint64
+		Iu                       uint64
+		Meig64                   uint64
+		DataTypeW                uint32
+		W                        uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXsyevdx(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Vl), hostmem.Ptr(a.Vu), int64(a.Il), int64(a.Iu), hostmem.Ptr(a.Meig64), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
 func bind_cusolverDnXgeev_bufferSize(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -8944,6 +9621,460 @@ func bind_cusolverDnXgesvdr(thread, args unsafe.Pointer) int32 {
 		D_info                   uint64
 	})(args)
 	err := (*cusolver.Thread)(thread).DnXgesvdr(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobv), int64(a.M), int64(a.N), int64(a.K), int64(a.P), int64(a.Niters), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeSrand), hostmem.Ptr(a.Srand), cusolver.Type(a.DataTypeUrand), hostmem.Ptr(a.Urand), int64(a.LdUrand), cusolver.Type(a.DataTypeVrand), hostmem.Ptr(a.Vrand), int64(a.LdVrand), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.D_info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXlarft_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Direct                   uint32
+		Storev                   uint32
+		N                        uint64
+		K                        uint64
+		DataTypeV                uint32
+		V                        uint64
+		Ldv                      uint64
+		DataTypeTau              uint32
+		Tau                      uint64
+		DataTypeT                uint32
+		T                        uint64
+		Ldt                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r15, r16, err := (*cusolver.Thread)(thread).DnXlarftBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), solver.CusolverDirectMode_t(a.Direct), solver.CusolverStorevMode_t(a.Storev), int64(a.N), int64(a.K), cusolver.Type(a.DataTypeV), hostmem.Ptr(a.V), int64(a.Ldv), cusolver.Type(a.DataTypeTau), hostmem.Ptr(a.Tau), cusolver.Type(a.DataTypeT), hostmem.Ptr(a.T), int64(a.Ldt), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r15))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r16))
+	return 0
+}
+
+func bind_cusolverDnXlarft(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Direct                   uint32
+		Storev                   uint32
+		N                        uint64
+		K                        uint64
+		DataTypeV                uint32
+		V                        uint64
+		Ldv                      uint64
+		DataTypeTau              uint32
+		Tau                      uint64
+		DataTypeT                uint32
+		T                        uint64
+		Ldt                      uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXlarft(cusolver.Handle(a.Handle), cusolver.Params(a.Params), solver.CusolverDirectMode_t(a.Direct), solver.CusolverStorevMode_t(a.Storev), int64(a.N), int64(a.K), cusolver.Type(a.DataTypeV), hostmem.Ptr(a.V), int64(a.Ldv), cusolver.Type(a.DataTypeTau), hostmem.Ptr(a.Tau), cusolver.Type(a.DataTypeT), hostmem.Ptr(a.T), int64(a.Ldt), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnPotrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		Uplo             uint32
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		ComputeType      uint32
+		WorkspaceInBytes uint64
+	})(args)
+	if a.WorkspaceInBytes == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).DnPotrfBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytes), uint64(r8))
+	return 0
+}
+
+func bind_cusolverDnPotrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		Uplo             uint32
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		ComputeType      uint32
+		PBuffer          uint64
+		WorkspaceInBytes uint64
+		Info             uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnPotrf(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.ComputeType), hostmem.Ptr(a.PBuffer), uint64(a.WorkspaceInBytes), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnPotrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Params    uint64
+		Uplo      uint32
+		N         uint64
+		Nrhs      uint64
+		DataTypeA uint32
+		A         uint64
+		Lda       uint64
+		DataTypeB uint32
+		B         uint64
+		Ldb       uint64
+		Info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnPotrs(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnGeqrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		M                uint64
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		DataTypeTau      uint32
+		Tau              uint64
+		ComputeType      uint32
+		WorkspaceInBytes uint64
+	})(args)
+	if a.WorkspaceInBytes == 0 {
+		return 3
+	}
+	r10, err := (*cusolver.Thread)(thread).DnGeqrfBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeTau), hostmem.Ptr(a.Tau), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytes), uint64(r10))
+	return 0
+}
+
+func bind_cusolverDnGeqrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		M                uint64
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		DataTypeTau      uint32
+		Tau              uint64
+		ComputeType      uint32
+		PBuffer          uint64
+		WorkspaceInBytes uint64
+		Info             uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnGeqrf(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeTau), hostmem.Ptr(a.Tau), cusolver.Type(a.ComputeType), hostmem.Ptr(a.PBuffer), uint64(a.WorkspaceInBytes), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnGetrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		M                uint64
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		ComputeType      uint32
+		WorkspaceInBytes uint64
+	})(args)
+	if a.WorkspaceInBytes == 0 {
+		return 3
+	}
+	r8, err := (*cusolver.Thread)(thread).DnGetrfBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytes), uint64(r8))
+	return 0
+}
+
+func bind_cusolverDnGetrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		M                uint64
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		Ipiv             uint64
+		ComputeType      uint32
+		PBuffer          uint64
+		WorkspaceInBytes uint64
+		Info             uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnGetrf(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.ComputeType), hostmem.Ptr(a.PBuffer), uint64(a.WorkspaceInBytes), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnGetrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		Params    uint64
+		Trans     uint32
+		N         uint64
+		Nrhs      uint64
+		DataTypeA uint32
+		A         uint64
+		Lda       uint64
+		Ipiv      uint64
+		DataTypeB uint32
+		B         uint64
+		Ldb       uint64
+		Info      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnGetrs(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Op(a.Trans), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSyevd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		Jobz             uint32
+		Uplo             uint32
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		DataTypeW        uint32
+		W                uint64
+		ComputeType      uint32
+		WorkspaceInBytes uint64
+	})(args)
+	if a.WorkspaceInBytes == 0 {
+		return 3
+	}
+	r11, err := (*cusolver.Thread)(thread).DnSyevdBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytes), uint64(r11))
+	return 0
+}
+
+func bind_cusolverDnSyevd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		Jobz             uint32
+		Uplo             uint32
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		DataTypeW        uint32
+		W                uint64
+		ComputeType      uint32
+		PBuffer          uint64
+		WorkspaceInBytes uint64
+		Info             uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnSyevd(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.PBuffer), uint64(a.WorkspaceInBytes), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnSyevdx_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		Jobz             uint32
+		Range            uint32
+		Uplo             uint32
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		Vl               uint64
+		Vu               uint64
+		Il               uint64
+		Iu               uint64
+		H_meig           uint64
+		DataTypeW        uint32
+		W                uint64
+		ComputeType      uint32
+		WorkspaceInBytes uint64
+	})(args)
+	if a.WorkspaceInBytes == 0 {
+		return 3
+	}
+	r17, err := (*cusolver.Thread)(thread).DnSyevdxBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Vl), hostmem.Ptr(a.Vu), int64(a.Il), int64(a.Iu), hostmem.Ptr(a.H_meig), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytes), uint64(r17))
+	return 0
+}
+
+func bind_cusolverDnSyevdx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		Jobz             uint32
+		Range            uint32
+		Uplo             uint32
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		Vl               uint64
+		Vu               uint64
+		Il               uint64
+		Iu               uint64
+		Meig64           uint64
+		DataTypeW        uint32
+		W                uint64
+		ComputeType      uint32
+		PBuffer          uint64
+		WorkspaceInBytes uint64
+		Info             uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnSyevdx(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Range(a.Range), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Vl), hostmem.Ptr(a.Vu), int64(a.Il), int64(a.Iu), hostmem.Ptr(a.Meig64), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.PBuffer), uint64(a.WorkspaceInBytes), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnGesvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		Jobu             uint8
+		Jobvt            uint8
+		M                uint64
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		DataTypeS        uint32
+		S                uint64
+		DataTypeU        uint32
+		U                uint64
+		Ldu              uint64
+		DataTypeVT       uint32
+		VT               uint64
+		Ldvt             uint64
+		ComputeType      uint32
+		WorkspaceInBytes uint64
+	})(args)
+	if a.WorkspaceInBytes == 0 {
+		return 3
+	}
+	r18, err := (*cusolver.Thread)(thread).DnGesvdBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobvt), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeS), hostmem.Ptr(a.S), cusolver.Type(a.DataTypeU), hostmem.Ptr(a.U), int64(a.Ldu), cusolver.Type(a.DataTypeVT), hostmem.Ptr(a.VT), int64(a.Ldvt), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytes), uint64(r18))
+	return 0
+}
+
+func bind_cusolverDnGesvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Params           uint64
+		Jobu             uint8
+		Jobvt            uint8
+		M                uint64
+		N                uint64
+		DataTypeA        uint32
+		A                uint64
+		Lda              uint64
+		DataTypeS        uint32
+		S                uint64
+		DataTypeU        uint32
+		U                uint64
+		Ldu              uint64
+		DataTypeVT       uint32
+		VT               uint64
+		Ldvt             uint64
+		ComputeType      uint32
+		PBuffer          uint64
+		WorkspaceInBytes uint64
+		Info             uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnGesvd(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobvt), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeS), hostmem.Ptr(a.S), cusolver.Type(a.DataTypeU), hostmem.Ptr(a.U), int64(a.Ldu), cusolver.Type(a.DataTypeVT), hostmem.Ptr(a.VT), int64(a.Ldvt), cusolver.Type(a.ComputeType), hostmem.Ptr(a.PBuffer), uint64(a.WorkspaceInBytes), hostmem.Ptr(a.Info))
 	if err != nil {
 		return cusolver.Code(err)
 	}

@@ -3,25 +3,40 @@ package cusolver
 import (
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
+	"kudzu/internal/spec/rt"
 	"kudzu/internal/spec/solver"
 )
 
 // geevElements are what the eigenvalues of a matrix need: itself, its Schur vectors, the eigenvectors, and vectors.
 func geevElements(n int64) int64 { return 3*n*n + 3*n }
 
-// geevType is the type of A if all others are right. Complex matrices only, yet.
-func geevType(ta, tw, tl, tr, tc Type) (Elem, error) {
-	e, err := typed(ta, tc)
-	if err != nil {
-		return 0, err
+// geevForm is the type of A, and how values and vectors of a real one are written, as kernels/real.cu has it.
+type geevForm struct {
+	e                       Elem
+	complexValues, complexV bool
+}
+
+// complexOf is the complex type of a real one.
+func complexOf(t Type) Type {
+	switch t {
+	case rt.CUDA_R_32F:
+		return rt.CUDA_C_32F
+	case rt.CUDA_R_64F:
+		return rt.CUDA_C_64F
 	}
-	if e != C32 && e != C64 {
-		return 0, notSupported
+	return t
+}
+
+func geevType(ta, tw, tl, tr, tc Type) (f geevForm, err error) {
+	if f.e, err = typed(ta, tc); err != nil {
+		return f, err
 	}
-	if tw != ta || tl != ta || tr != ta {
-		return 0, invalidValue
+	c := complexOf(ta)
+	if tw != ta && tw != c || tl != ta && tl != c || tr != ta && tr != c {
+		return f, invalidValue
 	}
-	return e, nil
+	f.complexValues, f.complexV = tw == c, tr == c
+	return f, nil
 }
 
 // DnXgeevBufferSize is what DnXgeev needs.
@@ -29,20 +44,22 @@ func (t *Thread) DnXgeevBufferSize(h Handle, p Params, left, right Mode, n int64
 	if err := t.live(h); err != nil {
 		return 0, 0, err
 	}
-	e, err := geevType(ta, tw, tl, tr, tc)
+	f, err := geevType(ta, tw, tl, tr, tc)
 	if err != nil {
 		return 0, 0, err
 	}
-	return uint64(geevElements(max(n, 0))) * uint64(e.Size()), 0, nil
+	return uint64(geevElements(max(n, 0))) * uint64(f.e.Size()), 0, nil
 }
 
-// DnXgeev finds eigenvalues of any complex matrix, and right eigenvectors of length 1; left ones are not to be had, as in the
-// vendor's library.
+// DnXgeev finds eigenvalues of any matrix, and right eigenvectors of length 1; left ones are not to be had, as in the vendor's
+// library. Of a real matrix the values are complex numbers, or real parts and then imaginary ones, as W's type says; of a pair
+// the vectors are a column of real parts and one of imaginary ones, unless their type is complex.
 func (t *Thread) DnXgeev(h Handle, p Params, left, right Mode, n int64, ta Type, a hostmem.Ptr, lda int64, tw Type, w hostmem.Ptr, tl Type, vl hostmem.Ptr, ldvl int64, tr Type, vr hostmem.Ptr, ldvr int64, tc Type, work hostmem.Ptr, lwork uint64, host hostmem.Ptr, lhost uint64, info hostmem.Ptr) error {
-	e, err := geevType(ta, tw, tl, tr, tc)
+	f, err := geevType(ta, tw, tl, tr, tc)
 	if err != nil {
 		return err
 	}
+	e := f.e
 	j, err := t.job(h)
 	if err != nil {
 		return err
@@ -65,5 +82,9 @@ func (t *Thread) DnXgeev(h Handle, p Params, left, right Mode, n int64, ta Type,
 	}
 	var q shim.Params
 	q.U64(uint64(a), uint64(lda)).U32(uint32(n)).U64(uint64(w), uint64(vr), uint64(ldvr), uint64(work), uint64(info))
+	if e == F32 || e == F64 {
+		q.U32(flag(f.complexValues) | flag(f.complexV)<<1)
+		return j.one(realKernels, "geev_"+e.String(), 1, &q)
+	}
 	return j.one(generalKernels, "geev_"+e.String(), 1, &q)
 }

@@ -343,6 +343,31 @@ template <class T, class R> __device__ void jacobi(T *b, View x, u32 n, R *w, do
     }
 }
 
+// choose brings the eigenvalues above low and up to high, or those from first to last (from 1), to the front, their vectors with
+// them, and tells how many there are.
+template <class T, class R> __device__ void choose(T *a, s64 ld, u32 n, R *w, u32 vectors, u32 first, u32 last, double low, double high, int *count) {
+    if (first == 0) {
+        first = 1;
+        for (last = 0; last < n && (double)w[last] <= high; last++)
+            first += (double)w[last] <= low;
+    }
+    u32 found = last >= first ? last - first + 1 : 0;
+    SYNC;
+    if (first > 1)
+        for (u32 k = 0; k < found; k++) {
+            u32 from = first - 1 + k;
+            R v = w[from];
+            SYNC;
+            w[k] = v;
+            if (vectors)
+                for (u32 i = LANE; i < n; i += 32)
+                    a[(s64)k * ld + i] = a[(s64)from * ld + i];
+            SYNC;
+        }
+    if (LANE == 0)
+        *count = (int)found;
+}
+
 // sytrd works on a copy, lower, whose other triangle is made here. `back`: it is an upper one from its end, and so are the results.
 template <class T, class R> __device__ void sytrd(T *a, u32 n, R *d, R *e, T *taus, T *work, u32 back) {
     T *w = work, *t = work + n;
@@ -405,6 +430,9 @@ template <class T, class R> __device__ void gebrd(T *a, s64 ld, u32 m, u32 n, R 
     }                                                                                                                          \
     KERNEL jacobi_##name(T *b, View x, u32 n, R *w, double tol, u32 sweeps, u32 sorted, Told *told, int *info) {               \
         jacobi<T, R>(b, x, n, w, tol, sweeps, sorted, told, info);                                                             \
+    }                                                                                                                          \
+    KERNEL choose_##name(T *a, s64 ld, u32 n, R *w, u32 vectors, u32 first, u32 last, double low, double high, int *count) {   \
+        choose<T, R>(a, ld, n, w, vectors, first, last, low, high, count);                                                     \
     }                                                                                                                          \
     KERNEL sytrd_##name(T *a, u32 n, R *d, R *e, T *taus, T *work, u32 back) { sytrd<T, R>(a, n, d, e, taus, work, back); }    \
     KERNEL formq_##name(T *a, s64 ld, u32 n, const T *taus, s64 step) { formQ<T>(a, ld, n, taus, step); }                      \

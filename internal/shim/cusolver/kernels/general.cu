@@ -1,7 +1,6 @@
 // Eigenvalues and right eigenvectors of matrices of any kind: reflections to an upper Hessenberg matrix, shifted QR with rotations to a
-// triangle, back substitution. A warp has a matrix. All in complex numbers; of a real matrix the values that belong together
-// are made exact conjugates afterwards.
-#include "solver.h"
+// triangle, back substitution. A warp has a matrix. Real ones are in real.cu.
+#include "hessenberg.h"
 
 // csize is |a| without overflow.
 template <class C, class R> __device__ inline R csize(C a) {
@@ -24,38 +23,6 @@ template <class C, class R> __device__ inline C croot(C a) {
     if (a.re >= 0)
         return {x, y};
     return {size(y), a.im < 0 ? -x : x};
-}
-
-// hessenberg reduces a, n × n, and makes z the product of the reflections.
-template <class C, class R> __device__ void hessenberg(C *a, C *z, u32 n, C *w) {
-    for (u32 j = 0; j < n; j++)
-        for (u32 i = LANE; i < n; i += 32)
-            set(z + (s64)j * n + i, i == j, 0);
-    SYNC;
-    for (u32 k = 0; k + 2 < n; k++) {
-        C *v = a + (s64)k * n + k + 1;
-        u32 m = n - k - 1;
-        C tau = mirror(v, m);
-        if (zero(tau))
-            continue;
-        reflect(v, m, conj(tau), a + (s64)(k + 1) * n + k + 1, n, m);
-        for (u32 side = 0; side < 2; side++) { // from the right: all rows of a, and z
-            C *b = (side ? z : a) + (s64)(k + 1) * n;
-            for (u32 i = LANE; i < n; i += 32) {
-                C s = b[i];
-                for (u32 j = 1; j < m; j++)
-                    s = fma(b[(s64)j * n + i], v[j], s);
-                s = mul(s, tau);
-                b[i] = sub(b[i], s);
-                for (u32 j = 1; j < m; j++)
-                    b[(s64)j * n + i] = sub(b[(s64)j * n + i], mul(s, conj(v[j])));
-            }
-        }
-        SYNC;
-        for (u32 i = 1 + LANE; i < m; i += 32)
-            v[i] = {0, 0};
-        SYNC;
-    }
 }
 
 // shiftOf is the eigenvalue of the last two rows that is nearer to the last element.
@@ -259,7 +226,7 @@ template <class T, class C, class R> __device__ void geev(const T *a, s64 ld, u3
         for (u32 i = LANE; i < n; i += 32)
             h[(s64)j * n + i] = times(h[(s64)j * n + i], scale);
     SYNC;
-    hessenberg<C, R>(h, z, n, x);
+    hessenberg(h, z, n);
     u32 bad = schur<C, R>(h, v ? z : (C *)0, n, c, s);
     for (u32 i = LANE; i < n; i += 32)
         w[i] = times(h[(s64)i * (n + 1)], 1 / scale);
