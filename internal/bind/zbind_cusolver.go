@@ -412,6 +412,30 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnSyevdx", Call: bind_cusolverDnSyevdx},
 	{Name: "cusolverDnGesvd_bufferSize", Call: bind_cusolverDnGesvd_bufferSize},
 	{Name: "cusolverDnGesvd", Call: bind_cusolverDnGesvd},
+	{Name: "cusolverRfCreate", Call: bind_cusolverRfCreate},
+	{Name: "cusolverRfDestroy", Call: bind_cusolverRfDestroy},
+	{Name: "cusolverRfGetMatrixFormat", Call: bind_cusolverRfGetMatrixFormat},
+	{Name: "cusolverRfSetMatrixFormat", Call: bind_cusolverRfSetMatrixFormat},
+	{Name: "cusolverRfSetNumericProperties", Call: bind_cusolverRfSetNumericProperties},
+	{Name: "cusolverRfGetNumericProperties", Call: bind_cusolverRfGetNumericProperties},
+	{Name: "cusolverRfGetNumericBoostReport", Call: bind_cusolverRfGetNumericBoostReport},
+	{Name: "cusolverRfSetAlgs", Call: bind_cusolverRfSetAlgs},
+	{Name: "cusolverRfGetAlgs", Call: bind_cusolverRfGetAlgs},
+	{Name: "cusolverRfGetResetValuesFastMode", Call: bind_cusolverRfGetResetValuesFastMode},
+	{Name: "cusolverRfSetResetValuesFastMode", Call: bind_cusolverRfSetResetValuesFastMode},
+	{Name: "cusolverRfSetupHost", Call: bind_cusolverRfSetupHost},
+	{Name: "cusolverRfSetupDevice", Call: bind_cusolverRfSetupDevice},
+	{Name: "cusolverRfResetValues", Call: bind_cusolverRfResetValues},
+	{Name: "cusolverRfAnalyze", Call: bind_cusolverRfAnalyze},
+	{Name: "cusolverRfRefactor", Call: bind_cusolverRfRefactor},
+	{Name: "cusolverRfAccessBundledFactorsDevice", Call: bind_cusolverRfAccessBundledFactorsDevice},
+	{Name: "cusolverRfSolve", Call: bind_cusolverRfSolve},
+	{Name: "cusolverRfBatchSetupHost", Call: bind_cusolverRfBatchSetupHost},
+	{Name: "cusolverRfBatchResetValues", Call: bind_cusolverRfBatchResetValues},
+	{Name: "cusolverRfBatchAnalyze", Call: bind_cusolverRfBatchAnalyze},
+	{Name: "cusolverRfBatchRefactor", Call: bind_cusolverRfBatchRefactor},
+	{Name: "cusolverRfBatchSolve", Call: bind_cusolverRfBatchSolve},
+	{Name: "cusolverRfBatchZeroPivot", Call: bind_cusolverRfBatchZeroPivot},
 }
 
 func bind_cusolverGetProperty(thread, args unsafe.Pointer) int32 {
@@ -10075,6 +10099,417 @@ func bind_cusolverDnGesvd(thread, args unsafe.Pointer) int32 {
 		Info             uint64
 	})(args)
 	err := (*cusolver.Thread)(thread).DnGesvd(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobvt), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeS), hostmem.Ptr(a.S), cusolver.Type(a.DataTypeU), hostmem.Ptr(a.U), int64(a.Ldu), cusolver.Type(a.DataTypeVT), hostmem.Ptr(a.VT), int64(a.Ldvt), cusolver.Type(a.ComputeType), hostmem.Ptr(a.PBuffer), uint64(a.WorkspaceInBytes), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfCreate(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	if a.Handle == 0 {
+		return 3
+	}
+	r0, err := (*cusolver.Thread)(thread).RfCreate()
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
+	return 0
+}
+
+func bind_cusolverRfDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfDestroy(cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfGetMatrixFormat(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Format uint64
+		Diag   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfGetMatrixFormat(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.Format), hostmem.Ptr(a.Diag))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfSetMatrixFormat(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Format uint32
+		Diag   uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).RfSetMatrixFormat(cusolver.RfHandle(a.Handle), solver.CusolverRfMatrixFormat_t(a.Format), solver.CusolverRfUnitDiagonal_t(a.Diag))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfSetNumericProperties(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Zero   float64
+		Boost  float64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfSetNumericProperties(cusolver.RfHandle(a.Handle), float64(a.Zero), float64(a.Boost))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfGetNumericProperties(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Zero   uint64
+		Boost  uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfGetNumericProperties(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.Zero), hostmem.Ptr(a.Boost))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfGetNumericBoostReport(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Report uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfGetNumericBoostReport(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.Report))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfSetAlgs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		FactAlg  uint32
+		SolveAlg uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).RfSetAlgs(cusolver.RfHandle(a.Handle), solver.CusolverRfFactorization_t(a.FactAlg), solver.CusolverRfTriangularSolve_t(a.SolveAlg))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfGetAlgs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		FactAlg  uint64
+		SolveAlg uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfGetAlgs(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.FactAlg), hostmem.Ptr(a.SolveAlg))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfGetResetValuesFastMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		FastMode uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfGetResetValuesFastMode(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.FastMode))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfSetResetValuesFastMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		FastMode uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).RfSetResetValuesFastMode(cusolver.RfHandle(a.Handle), solver.CusolverRfResetValuesFastMode_t(a.FastMode))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfSetupHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		N            uint32
+		NnzA         uint32
+		H_csrRowPtrA uint64
+		H_csrColIndA uint64
+		H_csrValA    uint64
+		NnzL         uint32
+		H_csrRowPtrL uint64
+		H_csrColIndL uint64
+		H_csrValL    uint64
+		NnzU         uint32
+		H_csrRowPtrU uint64
+		H_csrColIndU uint64
+		H_csrValU    uint64
+		H_P          uint64
+		H_Q          uint64
+		Handle       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfSetupHost(int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.H_csrRowPtrA), hostmem.Ptr(a.H_csrColIndA), hostmem.Ptr(a.H_csrValA), int64(int32(a.NnzL)), hostmem.Ptr(a.H_csrRowPtrL), hostmem.Ptr(a.H_csrColIndL), hostmem.Ptr(a.H_csrValL), int64(int32(a.NnzU)), hostmem.Ptr(a.H_csrRowPtrU), hostmem.Ptr(a.H_csrColIndU), hostmem.Ptr(a.H_csrValU), hostmem.Ptr(a.H_P), hostmem.Ptr(a.H_Q), cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfSetupDevice(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		N          uint32
+		NnzA       uint32
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		CsrValA    uint64
+		NnzL       uint32
+		CsrRowPtrL uint64
+		CsrColIndL uint64
+		CsrValL    uint64
+		NnzU       uint32
+		CsrRowPtrU uint64
+		CsrColIndU uint64
+		CsrValU    uint64
+		P          uint64
+		Q          uint64
+		Handle     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfSetupDevice(int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.CsrValA), int64(int32(a.NnzL)), hostmem.Ptr(a.CsrRowPtrL), hostmem.Ptr(a.CsrColIndL), hostmem.Ptr(a.CsrValL), int64(int32(a.NnzU)), hostmem.Ptr(a.CsrRowPtrU), hostmem.Ptr(a.CsrColIndU), hostmem.Ptr(a.CsrValU), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfResetValues(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		N          uint32
+		NnzA       uint32
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		CsrValA    uint64
+		P          uint64
+		Q          uint64
+		Handle     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfResetValues(int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfAnalyze(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfAnalyze(cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfRefactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfRefactor(cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfAccessBundledFactorsDevice(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		NnzM   uint64
+		Mp     uint64
+		Mi     uint64
+		Mx     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfAccessBundledFactorsDevice(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.NnzM), hostmem.Ptr(a.Mp), hostmem.Ptr(a.Mi), hostmem.Ptr(a.Mx))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		P      uint64
+		Q      uint64
+		Nrhs   uint32
+		Temp   uint64
+		Ldt    uint32
+		XF     uint64
+		Ldxf   uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).RfSolve(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), int64(int32(a.Nrhs)), hostmem.Ptr(a.Temp), int64(int32(a.Ldt)), hostmem.Ptr(a.XF), int64(int32(a.Ldxf)))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfBatchSetupHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		BatchSize       uint32
+		N               uint32
+		NnzA            uint32
+		H_csrRowPtrA    uint64
+		H_csrColIndA    uint64
+		H_csrValA_array uint64
+		NnzL            uint32
+		H_csrRowPtrL    uint64
+		H_csrColIndL    uint64
+		H_csrValL       uint64
+		NnzU            uint32
+		H_csrRowPtrU    uint64
+		H_csrColIndU    uint64
+		H_csrValU       uint64
+		H_P             uint64
+		H_Q             uint64
+		Handle          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfBatchSetupHost(int64(int32(a.BatchSize)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.H_csrRowPtrA), hostmem.Ptr(a.H_csrColIndA), hostmem.Ptr(a.H_csrValA_array), int64(int32(a.NnzL)), hostmem.Ptr(a.H_csrRowPtrL), hostmem.Ptr(a.H_csrColIndL), hostmem.Ptr(a.H_csrValL), int64(int32(a.NnzU)), hostmem.Ptr(a.H_csrRowPtrU), hostmem.Ptr(a.H_csrColIndU), hostmem.Ptr(a.H_csrValU), hostmem.Ptr(a.H_P), hostmem.Ptr(a.H_Q), cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfBatchResetValues(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		BatchSize     uint32
+		N             uint32
+		NnzA          uint32
+		CsrRowPtrA    uint64
+		CsrColIndA    uint64
+		CsrValA_array uint64
+		P             uint64
+		Q             uint64
+		Handle        uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfBatchResetValues(int64(int32(a.BatchSize)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.CsrValA_array), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfBatchAnalyze(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfBatchAnalyze(cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfBatchRefactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfBatchRefactor(cusolver.RfHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfBatchSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		P        uint64
+		Q        uint64
+		Nrhs     uint32
+		Temp     uint64
+		Ldt      uint32
+		XF_array uint64
+		Ldxf     uint32
+	})(args)
+	err := (*cusolver.Thread)(thread).RfBatchSolve(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), int64(int32(a.Nrhs)), hostmem.Ptr(a.Temp), int64(int32(a.Ldt)), hostmem.Ptr(a.XF_array), int64(int32(a.Ldxf)))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfBatchZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfBatchZeroPivot(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.Position))
 	if err != nil {
 		return cusolver.Code(err)
 	}

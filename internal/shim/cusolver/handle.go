@@ -50,6 +50,7 @@ const (
 	kindParams
 	kindIRSParams
 	kindIRSInfos
+	kindRf
 )
 
 var denses = handle.NewTable[dense](kindDense, "cuSOLVER handles")
