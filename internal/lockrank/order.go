@@ -10,11 +10,11 @@ type (
 	RosterSample      struct{}
 	RosterEnergy      struct{}
 	BlasHandle        struct{}
+	NCCLNews          struct{}
 	NCCLHubs          struct{}
 	NCCLHub           struct{}
 	NCCLLive          struct{}
 	NCCLComm          struct{}
-	NCCLNews          struct{}
 	NCCLSock          struct{}
 	RandGenerator     struct{}
 	RandDistributions struct{}
@@ -135,11 +135,11 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[RosterSample](), Where: "roster.Sampler", Guards: "the counters as read last"},
 		{Lock: reflect.TypeFor[RosterEnergy](), Where: "roster: energy", Guards: "the meter as read last"},
 		{Lock: reflect.TypeFor[BlasHandle](), Where: "shim/cublas.Handle", Guards: "stream, modes and workspace of a handle"},
+		{Lock: reflect.TypeFor[NCCLNews](), Where: "shim/nccl: hub.serve", Guards: "what is written to a rank of another process, the table first", Waits: true},
 		{Lock: reflect.TypeFor[NCCLHubs](), Where: "shim/nccl", Guards: "where ranks meet, by secret"},
 		{Lock: reflect.TypeFor[NCCLHub](), Where: "shim/nccl.hub", Guards: "who came, left or was lost"},
 		{Lock: reflect.TypeFor[NCCLLive](), Where: "shim/nccl", Guards: "the ranks of this process"},
 		{Lock: reflect.TypeFor[NCCLComm](), Where: "shim/nccl.comm", Guards: "the last task, connections, reductions, windows"},
-		{Lock: reflect.TypeFor[NCCLNews](), Where: "shim/nccl: hub.serve", Guards: "what is written to a rank of another process, the table first", Waits: true},
 		{Lock: reflect.TypeFor[NCCLSock](), Where: "shim/nccl.sock", Guards: "who uses a connection; closes it"},
 		{Lock: reflect.TypeFor[RandGenerator](), Where: "shim/curand.generator", Guards: "seed, offset and states of a generator, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[RandDistributions](), Where: "shim/curand", Guards: "the distributions that programs hold"},
