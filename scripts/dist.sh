@@ -49,10 +49,10 @@ if newer "$lib/libkudzu-base.so" "$base" "$base"/* "$rows"/zrows_*.h "$0"; then
 	mv "$lib/.base" "$lib/libkudzu-base.so"
 fi
 
-# front KEY SONAME
+# front KEY SONAME [MAP]
 front() {
 	src=$root/c/front/zfront_$1.S
-	map=$root/c/front/zfront_$1.map
+	map=${3:-$root/c/front/zfront_$1.map}
 	newer "$lib/$2" "$src" "$map" "$root/c/front/front_$arch.S" "$lib/libkudzu-base.so" "$0" || return 0
 	# shellcheck disable=SC2086
 	$cc $ldflags -nostdlib -I"$base" -I"$rows" -o "$lib/.front" "$src" -Wl,-soname,"$2" -Wl,--version-script="$map" \
@@ -63,6 +63,14 @@ grep -v '^#' "$root/c/front/zlibraries.txt" | while read -r key soname plain; do
 	[ -n "$key" ] || continue
 	front "$key" "$soname"
 	[ -z "$plain" ] || [ -e "$lib/$plain" ] || ln -s "$soname" "$lib/$plain"
+done
+# The parts of a library: the same names, under a version node of their own.
+grep -v '^#' "$root/c/front/zparts.txt" | while read -r key node part; do
+	[ -n "$key" ] || continue
+	map=$dist/.obj/$part.map
+	sed "s/^$node {/$part {/" "$root/c/front/zfront_$key.map" >"$map.new"
+	cmp -s "$map.new" "$map" && rm "$map.new" || mv "$map.new" "$map"
+	front "$key" "$part" "$map"
 done
 
 # What programs name that are linked with the static runtime library: the linker reads the first as a script and takes the shared one,

@@ -67,6 +67,8 @@ void kz_register_fork(int when);
 
 // kz_nccl_said is the text that ncclGetLastError answers.
 extern char kz_nccl_said[KZ_NCCL_SAID];
+// kz_dnn_said is what cudnnGetLastErrorString answers.
+extern char kz_dnn_said[KZ_DNN_SAID];
 
 // kz_secure: the process has more rights than the user who started it (setuid, setgid), who must not choose its code or files.
 int kz_secure(void);

@@ -7,6 +7,7 @@
 #include "ztable.h"
 
 #define KZ_NCCL_SAID 1024
+#define KZ_DNN_SAID 1024
 
 // kz_host is what the base offers to the Go image.
 struct kz_host {
@@ -17,6 +18,7 @@ struct kz_host {
 	uint64_t *noted;              // register.h; read atomically
 	uint64_t (*take)(struct kz_note *out, uint64_t room);
 	char *nccl_said; // KZ_NCCL_SAID bytes, what ncclGetLastError answers; the last one stays 0
+	char *dnn_said;  // KZ_DNN_SAID bytes, likewise for cudnnGetLastErrorString
 };
 
 // kz_image is what the Go image offers: one array of entry points an interface, by slot, holes NULL.

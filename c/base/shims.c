@@ -2,6 +2,7 @@
 // A pointer or a size can only be answered here; Go answers result codes.
 #include "base.h"
 #include <stdlib.h>
+#include <string.h>
 
 static const char *text_or(const char *text, const char *otherwise) { return text ? text : otherwise; }
 
@@ -191,3 +192,76 @@ int kzb_pncclTeamRankToWorld(void *comm, struct team team, int rank) { return (v
 int kzb_ncclTeamRankToLsa(void *comm, struct team team, int rank) { return (void)comm, (void)team, (void)rank, -1; }
 
 int kzb_pncclTeamRankToLsa(void *comm, struct team team, int rank) { return (void)comm, (void)team, (void)rank, -1; }
+
+// cuDNN 8 numbers its codes from 0; a name is the same in both.
+static const char *const codes_8[] = {
+    "CUDNN_STATUS_SUCCESS",           "CUDNN_STATUS_NOT_INITIALIZED",     "CUDNN_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_BAD_PARAM",         "CUDNN_STATUS_INTERNAL_ERROR",      "CUDNN_STATUS_INVALID_VALUE",
+    "CUDNN_STATUS_ARCH_MISMATCH",     "CUDNN_STATUS_MAPPING_ERROR",       "CUDNN_STATUS_EXECUTION_FAILED",
+    "CUDNN_STATUS_NOT_SUPPORTED",     "CUDNN_STATUS_LICENSE_ERROR",       "CUDNN_STATUS_RUNTIME_PREREQUISITE_MISSING",
+    "CUDNN_STATUS_RUNTIME_IN_PROGRESS", "CUDNN_STATUS_RUNTIME_FP_OVERFLOW", "CUDNN_STATUS_VERSION_MISMATCH",
+};
+
+const char *kzb8_cudnnGetErrorString(int code) {
+	return code >= 0 && code < (int)(sizeof codes_8 / sizeof *codes_8) ? codes_8[code] : "CUDNN_UNKNOWN_STATUS";
+}
+
+const char *kzb9_cudnnGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_cudnn), "CUDNN_UNKNOWN_STATUS"); }
+
+// The newest release of each whose names the table lists. Clients gate features on it, and want one that is not older than what
+// they were built with, so that 9's can be set: 9.10.2.
+enum { CUDNN_8 = 8907, CUDNN_9 = 92700 };
+
+static size_t cudnn_9(void) {
+	const char *s = kz_setting("KUDZU_CUDNN_VERSION");
+	int part[3] = {0};
+	for (int i = 0; s && i < 3; i++) {
+		char *end;
+		long v = strtol(s, &end, 10);
+		if (end == s || v < 0 || v > 99)
+			return CUDNN_9;
+		part[i] = (int)v;
+		s = *end == '.' ? end + 1 : NULL;
+	}
+	return part[0] == 9 ? (size_t)(part[0] * 10000 + part[1] * 100 + part[2]) : CUDNN_9;
+}
+
+size_t kzb8_cudnnGetVersion(void) { return CUDNN_8; }
+
+size_t kzb9_cudnnGetVersion(void) { return cudnn_9(); }
+
+size_t kzb_cudnnGetMaxDeviceVersion(void) { return 1210; }
+
+size_t kzb8_cudnnGetCudartVersion(void) { return VERSION_12 / 10; }
+
+size_t kzb9_cudnnGetCudartVersion(void) { return VERSION_13 / 10; }
+
+enum { CUDNN_8_BAD_PARAM = 3 };
+
+int kzb8_cudnnGetProperty(int type, int *value) {
+	static const int parts[] = {CUDNN_8 / 1000, CUDNN_8 / 100 % 10, CUDNN_8 % 100};
+	if (!value || type < 0 || type > 2)
+		return CUDNN_8_BAD_PARAM;
+	*value = parts[type];
+	return 0;
+}
+
+int kzb9_cudnnGetProperty(int type, int *value) {
+	if (!value)
+		return KZ_CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+	return part((int)cudnn_9(), type, value) ? KZ_CUDNN_STATUS_BAD_PARAM : 0;
+}
+
+char kz_dnn_said[KZ_DNN_SAID];
+
+// The text is told once. A thread that fails meanwhile may leave another one behind it.
+void kzb_cudnnGetLastErrorString(char *to, size_t size) {
+	if (!to || !size)
+		return;
+	size_t n = strnlen(kz_dnn_said, KZ_DNN_SAID - 1);
+	if (n >= size)
+		n = size - 1;
+	memcpy(to, kz_dnn_said, n);
+	to[n] = 0;
+	kz_dnn_said[0] = 0;
+}

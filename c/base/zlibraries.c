@@ -126,6 +126,37 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API cudnn
+#define KZ_ROWS "zrows_cudnn.h"
+#include "names.inc"
+
+#define KZ_KEY cudnn8
+#define KZ_MAJOR 8
+#define KZ_IN KZ_V8
+#define KZ_CHILD_CODE 4
+#define KZ_EXIT_CODE 4
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#define KZ_KEY cudnn9
+#define KZ_MAJOR 9
+#define KZ_IN KZ_V9
+#define KZ_CHILD_CODE 4000
+#define KZ_EXIT_CODE 4000
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API cufft
 #define KZ_ROWS "zrows_cufft.h"
 #include "names.inc"
@@ -447,6 +478,8 @@ struct kz_library kz_libraries[KZ_LIBRARIES] = {
 	[KZ_LIB_cudart11] = {"libcudart.so.11.0", kz_table_cudart11, kz_kind_cudart11, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart11, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart11, kz_exit_cudart11, kz_lazy_cudart11, kz_none_cudart11, 0},
 	[KZ_LIB_cudart12] = {"libcudart.so.12", kz_table_cudart12, kz_kind_cudart12, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart12, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart12, kz_exit_cudart12, kz_lazy_cudart12, kz_none_cudart12, 0},
 	[KZ_LIB_cudart13] = {"libcudart.so.13", kz_table_cudart13, kz_kind_cudart13, kz_offset_cudart, (const char *)&kz_text_cudart, kz_count_cudart13, KZ_SLOTS_cudart, KZ_API_cudart, 801, 1, kz_child_cudart13, kz_exit_cudart13, kz_lazy_cudart13, kz_none_cudart13, 0},
+	[KZ_LIB_cudnn8] = {"libcudnn.so.8", kz_table_cudnn8, kz_kind_cudnn8, kz_offset_cudnn, (const char *)&kz_text_cudnn, kz_count_cudnn8, KZ_SLOTS_cudnn, KZ_API_cudnn, 9, 0, kz_child_cudnn8, kz_exit_cudnn8, kz_lazy_cudnn8, kz_none_cudnn8, 0},
+	[KZ_LIB_cudnn9] = {"libcudnn.so.9", kz_table_cudnn9, kz_kind_cudnn9, kz_offset_cudnn, (const char *)&kz_text_cudnn, kz_count_cudnn9, KZ_SLOTS_cudnn, KZ_API_cudnn, 3000, 0, kz_child_cudnn9, kz_exit_cudnn9, kz_lazy_cudnn9, kz_none_cudnn9, 0},
 	[KZ_LIB_cufft11] = {"libcufft.so.11", kz_table_cufft11, kz_kind_cufft11, kz_offset_cufft, (const char *)&kz_text_cufft, kz_count_cufft11, KZ_SLOTS_cufft, KZ_API_cufft, 16, 0, kz_child_cufft11, kz_exit_cufft11, kz_lazy_cufft11, kz_none_cufft11, 0},
 	[KZ_LIB_cufft12] = {"libcufft.so.12", kz_table_cufft12, kz_kind_cufft12, kz_offset_cufft, (const char *)&kz_text_cufft, kz_count_cufft12, KZ_SLOTS_cufft, KZ_API_cufft, 16, 0, kz_child_cufft12, kz_exit_cufft12, kz_lazy_cufft12, kz_none_cufft12, 0},
 	[KZ_LIB_cupti12] = {"libcupti.so.12", kz_table_cupti12, kz_kind_cupti12, kz_offset_cupti, (const char *)&kz_text_cupti, kz_count_cupti12, KZ_SLOTS_cupti, KZ_API_cupti, 27, 0, kz_child_cupti12, kz_exit_cupti12, kz_lazy_cupti12, kz_none_cupti12, 0},

@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 27
+#define KZ_LIBRARIES 29
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -12,68 +12,74 @@
 #define KZ_LIB_cudart11 5
 #define KZ_LIB_cudart12 6
 #define KZ_LIB_cudart13 7
-#define KZ_LIB_cufft11 8
-#define KZ_LIB_cufft12 9
-#define KZ_LIB_cupti12 10
-#define KZ_LIB_cupti13 11
-#define KZ_LIB_curand10 12
-#define KZ_LIB_cusolver11 13
-#define KZ_LIB_cusolver12 14
-#define KZ_LIB_cusolverMg11 15
-#define KZ_LIB_cusolverMg12 16
-#define KZ_LIB_cusparse12 17
-#define KZ_LIB_nccl 18
-#define KZ_LIB_nvfatbin12 19
-#define KZ_LIB_nvfatbin13 20
-#define KZ_LIB_nvJitLink12 21
-#define KZ_LIB_nvJitLink13 22
-#define KZ_LIB_nvml 23
-#define KZ_LIB_nvrtc12 24
-#define KZ_LIB_nvrtc13 25
-#define KZ_LIB_nvvm 26
+#define KZ_LIB_cudnn8 8
+#define KZ_LIB_cudnn9 9
+#define KZ_LIB_cufft11 10
+#define KZ_LIB_cufft12 11
+#define KZ_LIB_cupti12 12
+#define KZ_LIB_cupti13 13
+#define KZ_LIB_curand10 14
+#define KZ_LIB_cusolver11 15
+#define KZ_LIB_cusolver12 16
+#define KZ_LIB_cusolverMg11 17
+#define KZ_LIB_cusolverMg12 18
+#define KZ_LIB_cusparse12 19
+#define KZ_LIB_nccl 20
+#define KZ_LIB_nvfatbin12 21
+#define KZ_LIB_nvfatbin13 22
+#define KZ_LIB_nvJitLink12 23
+#define KZ_LIB_nvJitLink13 24
+#define KZ_LIB_nvml 25
+#define KZ_LIB_nvrtc12 26
+#define KZ_LIB_nvrtc13 27
+#define KZ_LIB_nvvm 28
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cufft11, 8; library cufft12, 9; library cupti12, 10; library cupti13, 11; library curand10, 12; library cusolver11, 13; library cusolver12, 14; library cusolverMg11, 15; library cusolverMg12, 16; library cusparse12, 17; library nccl, 18; library nvfatbin12, 19; library nvfatbin13, 20; library nvJitLink12, 21; library nvJitLink13, 22; library nvml, 23; library nvrtc12, 24; library nvrtc13, 25; library nvvm, 26
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cudnn8, 8; library cudnn9, 9; library cufft11, 10; library cufft12, 11; library cupti12, 12; library cupti13, 13; library curand10, 14; library cusolver11, 15; library cusolver12, 16; library cusolverMg11, 17; library cusolverMg12, 18; library cusparse12, 19; library nccl, 20; library nvfatbin12, 21; library nvfatbin13, 22; library nvJitLink12, 23; library nvJitLink13, 24; library nvml, 25; library nvrtc12, 26; library nvrtc13, 27; library nvvm, 28
 
-#define KZ_APIS 16
+#define KZ_APIS 17
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
 #define KZ_API_cudart 3
-#define KZ_API_cufft 4
-#define KZ_API_cupti 5
-#define KZ_API_curand 6
-#define KZ_API_cusolver 7
-#define KZ_API_cusolvermg 8
-#define KZ_API_cusparse 9
-#define KZ_API_nccl 10
-#define KZ_API_nvfatbin 11
-#define KZ_API_nvjitlink 12
-#define KZ_API_nvml 13
-#define KZ_API_nvrtc 14
-#define KZ_API_nvvm 15
+#define KZ_API_cudnn 4
+#define KZ_API_cufft 5
+#define KZ_API_cupti 6
+#define KZ_API_curand 7
+#define KZ_API_cusolver 8
+#define KZ_API_cusolvermg 9
+#define KZ_API_cusparse 10
+#define KZ_API_nccl 11
+#define KZ_API_nvfatbin 12
+#define KZ_API_nvjitlink 13
+#define KZ_API_nvml 14
+#define KZ_API_nvrtc 15
+#define KZ_API_nvvm 16
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
 #define KZ_ERRORS_cuda 1
 #define KZ_ERRORS_cudart 2
-#define KZ_ERRORS_cufft 3
-#define KZ_ERRORS_cupti 4
-#define KZ_ERRORS_curand 5
-#define KZ_ERRORS_cusolver 6
-#define KZ_ERRORS_cusparse 7
-#define KZ_ERRORS_nccl 8
-#define KZ_ERRORS_nvfatbin 9
-#define KZ_ERRORS_nvjitlink 10
-#define KZ_ERRORS_nvml 11
-#define KZ_ERRORS_nvrtc 12
-#define KZ_ERRORS_nvvm 13
+#define KZ_ERRORS_cudnn 3
+#define KZ_ERRORS_cufft 4
+#define KZ_ERRORS_cupti 5
+#define KZ_ERRORS_curand 6
+#define KZ_ERRORS_cusolver 7
+#define KZ_ERRORS_cusparse 8
+#define KZ_ERRORS_nccl 9
+#define KZ_ERRORS_nvfatbin 10
+#define KZ_ERRORS_nvjitlink 11
+#define KZ_ERRORS_nvml 12
+#define KZ_ERRORS_nvrtc 13
+#define KZ_ERRORS_nvvm 14
 
 // Major versions, as sets.
 #define KZ_ALL (-1)
-#define KZ_V10 1
-#define KZ_V11 2
-#define KZ_V12 4
-#define KZ_V13 8
+#define KZ_V8 1
+#define KZ_V9 2
+#define KZ_V10 4
+#define KZ_V11 8
+#define KZ_V12 16
+#define KZ_V13 32
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -100,6 +106,12 @@
 
 #define KZ_API cudart
 #define KZ_ROWS "zrows_cudart.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
+#define KZ_API cudnn
+#define KZ_ROWS "zrows_cudnn.h"
 #include "slots.inc"
 #undef KZ_API
 #undef KZ_ROWS
@@ -182,6 +194,7 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cublaslt + 1) * kz_hash_cublaslt() +
 	       (KZ_API_cuda + 1) * kz_hash_cuda() +
 	       (KZ_API_cudart + 1) * kz_hash_cudart() +
+	       (KZ_API_cudnn + 1) * kz_hash_cudnn() +
 	       (KZ_API_cufft + 1) * kz_hash_cufft() +
 	       (KZ_API_cupti + 1) * kz_hash_cupti() +
 	       (KZ_API_curand + 1) * kz_hash_curand() +

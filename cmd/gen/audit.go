@@ -14,15 +14,17 @@ func writeAudit(w *world) error {
 	}
 	var rows []row
 	for _, f := range w.fronts() {
-		stem, version, ok := strings.Cut(f.Soname, ".so.")
-		if !ok {
-			return fmt.Errorf("soname %s has no version", f.Soname)
+		for _, soname := range append([]string{f.Soname}, f.Parts...) {
+			stem, version, ok := strings.Cut(soname, ".so.")
+			if !ok {
+				return fmt.Errorf("soname %s has no version", soname)
+			}
+			version, _, _ = strings.Cut(version, ".")
+			if f.Major == 0 {
+				version = ""
+			}
+			rows = append(rows, row{stem + ".so", version, soname, f.Major})
 		}
-		version, _, _ = strings.Cut(version, ".")
-		if f.Major == 0 {
-			version = ""
-		}
-		rows = append(rows, row{stem + ".so", version, f.Soname, f.Major})
 	}
 	sort.Slice(rows, func(i, j int) bool {
 		if rows[i].stem != rows[j].stem {

@@ -60,7 +60,7 @@ func (b *binding) word(t *spec.Type) string {
 
 // rowName tells the meanings of a name apart that changed from CUDA 11 to 12, or to 13.
 func rowName(f *spec.Func) string {
-	if f.Only == 11 || f.Only == 12 {
+	if f.Only != 0 && f.Only < 13 {
 		return fmt.Sprintf("%s_%d", f.Name, f.Only)
 	}
 	return f.Name

@@ -5,7 +5,9 @@ import "strings"
 // writeFronts writes, for every library, what c/front/front_*.S must know of it, and which names it exports. The entries come
 // from the list of rows, which the assembler reads.
 func writeFronts(w *world) error {
-	var list out
+	var list, parts out
+	parts.header("#", apiFiles)
+	parts.f("# Shared objects with the names of a library: its front, its version node, and the file, which is the node there.\n")
 	list.header("#", apiFiles)
 	list.f("# Libraries: name of the front, file, and the plain name that leads to it, if any.\n")
 	fs := w.fronts()
@@ -33,8 +35,12 @@ func writeFronts(w *world) error {
 		}
 		m.f("local:\n\t*;\n};\n")
 		w.files["c/front/zfront_"+f.Key+".map"] = m.Bytes()
+		for _, part := range f.Parts {
+			parts.f("%s %s %s\n", f.Key, f.Node, part)
+		}
 	}
 	w.files["c/front/zlibraries.txt"] = list.Bytes()
+	w.files["c/front/zparts.txt"] = parts.Bytes()
 	return nil
 }
 

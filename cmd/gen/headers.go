@@ -29,6 +29,12 @@ func writeHeaders(w *world) error {
 		o.f("#include \"cusolver_common.h\"\n")
 		w.files["include/"+name] = o.Bytes()
 	}
+	for _, name := range []string{"cudnn_version.h", "cudnn_graph.h", "cudnn_ops.h", "cudnn_cnn.h", "cudnn_adv.h", "cudnn_backend.h"} {
+		var o out
+		o.header("//", "internal/spec/cudnn.api")
+		o.f("#include \"cudnn.h\"\n")
+		w.files["include/"+name] = o.Bytes()
+	}
 	var rt out
 	rt.header("//", "internal/spec/cudart.api")
 	rt.f("#ifndef KUDZU_CUDA_RUNTIME_H\n#define KUDZU_CUDA_RUNTIME_H\n\n#include \"cuda_runtime_api.h\"\n\n#endif\n")

@@ -131,6 +131,9 @@ func offers() (out table, prefixes []string, err error) {
 			for _, s := range api.Symbols(lib) {
 				out[lib.Soname][s.Name] = true
 			}
+			for _, part := range lib.Parts {
+				out[part] = out[lib.Soname]
+			}
 		}
 	}
 	return out, prefixes, nil
@@ -169,6 +172,9 @@ func missingIn(dir string) table {
 				if kinds[i] == 0 && s.Func.In(lib.Major) {
 					out[lib.Soname][s.Name] = true
 				}
+			}
+			for _, part := range lib.Parts {
+				out[part] = out[lib.Soname]
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/engine"
 	"kudzu/internal/libraries"
+	"kudzu/internal/shim/cudnn"
 	"kudzu/internal/shim/nccl"
 )
 
@@ -41,6 +42,7 @@ func start() error {
 	driver.Start(devices.All(devices.Config{Shared: client}), abi.CallOut, abi.CallBack, abi.CallQuiet)
 	libraries.Start(client)
 	nccl.Say(abi.SayNCCL)
+	cudnn.Say(abi.SayDNN)
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }

@@ -39,7 +39,8 @@ int kz_host_secure(void);
 uint64_t *kz_host_noted(void);
 uint64_t kz_host_take(void *out, uint64_t room);
 char *kz_host_nccl_said(void);
-#define KZ_SAID 1024 // KZ_NCCL_SAID
+char *kz_host_dnn_said(void);
+#define KZ_SAID 1024 // KZ_NCCL_SAID, KZ_DNN_SAID
 
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 

@@ -6,6 +6,7 @@ extern void *const kz_stubs_cublas[];
 extern void *const kz_stubs_cublaslt[];
 extern void *const kz_stubs_cuda[];
 extern void *const kz_stubs_cudart[];
+extern void *const kz_stubs_cudnn[];
 extern void *const kz_stubs_cufft[];
 extern void *const kz_stubs_cupti[];
 extern void *const kz_stubs_curand[];
@@ -24,6 +25,7 @@ void *const *const kz_stubs[KZ_APIS] = {
 	[KZ_API_cublaslt] = kz_stubs_cublaslt,
 	[KZ_API_cuda] = kz_stubs_cuda,
 	[KZ_API_cudart] = kz_stubs_cudart,
+	[KZ_API_cudnn] = kz_stubs_cudnn,
 	[KZ_API_cufft] = kz_stubs_cufft,
 	[KZ_API_cupti] = kz_stubs_cupti,
 	[KZ_API_curand] = kz_stubs_curand,

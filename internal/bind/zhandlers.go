@@ -10,6 +10,7 @@ var Handlers = [...][]abi.Handler{
 	cublasltHandlers[:],
 	cudaHandlers[:],
 	cudartHandlers[:],
+	cudnnHandlers[:],
 	cufftHandlers[:],
 	cuptiHandlers[:],
 	curandHandlers[:],

@@ -74,7 +74,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch w {
-		case "since", "until", "in", "tag", "align", "key", "versions", "package", "room", "header", "macro", "prefix", "status", "null", "unsupported", "child", "exit", "ptsz", "ptds", "for", "releases", "also":
+		case "since", "until", "in", "tag", "align", "key", "versions", "package", "room", "header", "macro", "prefix", "status", "null", "unsupported", "child", "exit", "ptsz", "ptds", "for", "releases", "also", "parts":
 			if i+1 == len(words) {
 				return nil, span, nil, fmt.Errorf("%s without a value", w)
 			}

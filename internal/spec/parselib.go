@@ -19,12 +19,12 @@ func (p *parser) library(rest string) error {
 	a := &Answered{Package: x["package"], Room: x["room"], Header: x["header"], Macro: x["macro"], Prefix: x["prefix"], Status: x["status"], Also: x["also"],
 		Null: -1, LastError: x["lasterror"] != "", Plain: x["plain"] != ""}
 	lib := Library{Soname: head[0], Key: x["key"]}
-	for word, dst := range map[string]*int{"unsupported": &lib.Unsupported, "child": &lib.Child, "exit": &lib.Exit, "null": &a.Null} {
-		if x[word] == "" {
-			continue
-		}
-		if *dst, err = strconv.Atoi(x[word]); err != nil {
-			return fmt.Errorf("%s of %s: %w", word, lib.Soname, err)
+	if err := lib.answers(x, 0); err != nil {
+		return err
+	}
+	if x["null"] != "" {
+		if a.Null, err = strconv.Atoi(x["null"]); err != nil {
+			return fmt.Errorf("null of %s: %w", lib.Soname, err)
 		}
 	}
 	for dst, usual := range map[*string]string{&lib.Key: p.api.Name, &a.Room: "shim/" + p.api.Name, &a.Header: p.api.Name + ".h", &a.Macro: "CUDART_VERSION"} {
@@ -49,17 +49,45 @@ func (p *parser) library(rest string) error {
 		p.api.Libraries = append(p.api.Libraries, lib)
 		return nil
 	}
-	for _, v := range strings.Split(x["versions"], ",") {
+	for i, v := range strings.Split(x["versions"], ",") {
 		of := lib
+		if err := of.answers(x, i); err != nil {
+			return err
+		}
 		major, _, _ := strings.Cut(v, ".")
 		if of.Major, err = strconv.Atoi(major); err != nil {
 			return fmt.Errorf("version %s of %s: %w", v, lib.Soname, err)
 		}
 		of.Soname += "." + v
 		of.Key, of.Node = lib.Key+major, of.Soname
+		of.parts(x["parts"], v)
 		p.api.Libraries = append(p.api.Libraries, of)
 	}
 	return nil
+}
+
+// answers reads the codes that are answered without a method: one, or one for each version.
+func (l *Library) answers(x map[string]string, i int) (err error) {
+	for word, dst := range map[string]*int{"unsupported": &l.Unsupported, "child": &l.Child, "exit": &l.Exit} {
+		if x[word] == "" {
+			continue
+		}
+		codes := strings.Split(x[word], ",")
+		if *dst, err = strconv.Atoi(codes[min(i, len(codes)-1)]); err != nil {
+			return fmt.Errorf("%s of %s: %w", word, l.Soname, err)
+		}
+	}
+	return nil
+}
+
+// parts takes those of a version: graph.9 is libcudnn_graph.so.9 of libcudnn.so.9.
+func (l *Library) parts(all, version string) {
+	stem, _, _ := strings.Cut(l.Soname, ".so")
+	for part := range strings.SplitSeq(all, ",") {
+		if name, ok := strings.CutSuffix(part, "."+version); ok {
+			l.Parts = append(l.Parts, stem+"_"+name+".so."+version)
+		}
+	}
 }
 
 // provider reads the row of a library that we call.

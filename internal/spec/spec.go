@@ -39,12 +39,13 @@ func (s Span) In(major int) bool {
 // Library is one shared object the interface is offered by.
 type Library struct {
 	Soname      string
-	Key         string // name in generated files
-	Node        string // version node of every symbol; empty for none
-	Major       int    // which rows it has; 0 for all
-	Unsupported int    // what an unimplemented function answers
-	Child       int    // what everything answers in a forked child of an initialised process
-	Exit        int    // what everything answers once the process is ending
+	Key         string   // name in generated files
+	Node        string   // version node of every symbol; empty for none
+	Major       int      // which rows it has; 0 for all
+	Unsupported int      // what an unimplemented function answers
+	Child       int      // what everything answers in a forked child of an initialised process
+	Exit        int      // what everything answers once the process is ending
+	Parts       []string // other shared objects with the same names, each under a version node of its own
 }
 
 // Const is a named number that is a macro in C.

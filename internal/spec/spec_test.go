@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -212,4 +213,19 @@ func FuzzParse(f *testing.F) {
 			_, _ = api.Scope(13).Layout(s)
 		}
 	})
+}
+
+// TestParts: a version has its parts and its codes.
+func TestParts(t *testing.T) {
+	api, err := Parse("cup", "library libcup.so versions 8,9 package p unsupported 9,3000 child 4 parts infer.8,graph.9,ops.9\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eight, nine := api.Libraries[0], api.Libraries[1]
+	if eight.Unsupported != 9 || nine.Unsupported != 3000 || eight.Child != 4 || nine.Child != 4 {
+		t.Errorf("codes %+v, %+v", eight, nine)
+	}
+	if !slices.Equal(eight.Parts, []string{"libcup_infer.so.8"}) || !slices.Equal(nine.Parts, []string{"libcup_graph.so.9", "libcup_ops.so.9"}) {
+		t.Errorf("parts %v, %v", eight.Parts, nine.Parts)
+	}
 }
