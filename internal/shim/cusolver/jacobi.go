@@ -87,7 +87,10 @@ func (j *job) method(table *handle.Table[jacobi], h uint64, many bool) (method, 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := method{tolerance: p.tolerance, sweeps: max(p.sweeps, 0), sorted: p.sorted}
+	m := method{tolerance: p.tolerance, sweeps: p.sweeps, sorted: p.sorted}
+	if m.sweeps <= 0 { // an H200 takes 0 as not said
+		m.sweeps = maxSweeps
+	}
 	p.stream, p.done, p.batched = j.stream, true, many
 	if many {
 		return m, nil

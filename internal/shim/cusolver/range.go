@@ -54,7 +54,7 @@ func (j *job) choose(p *eigen, c *chosen, at uint64) (int64, error) {
 // syevdx is syev and a choice.
 func (j *job) syevdx(p *eigen, mode Mode, c *chosen) (int64, error) {
 	kind, interval, first, last := c.check(p.n)
-	if err := j.judge(p.info, !validMode(mode), kind, !validFill(p.fill), p.n < 0, false, p.a.LD < max(1, p.n), interval, false, first, last); err != nil {
+	if err := j.judge(p.info, !validMode(mode), kind, !validFill(p.fill), p.n < 0, false, p.a.LD < max(1, p.n), false, interval, first, last); err != nil {
 		return 0, err
 	}
 	if err := p.check(j, mode, 0); err != nil {
@@ -72,7 +72,7 @@ func (j *job) syevdx(p *eigen, mode Mode, c *chosen) (int64, error) {
 // sygvdx is sygv and a choice.
 func (j *job) sygvdx(p *general, mode Mode, c *chosen) (int64, error) {
 	kind, interval, first, last := c.check(p.n)
-	if err := j.judge(p.info, !validKind(p.kind), !validMode(mode), kind, !validFill(p.fill), p.n < 0, false, p.a.LD < max(1, p.n), false, p.b.LD < max(1, p.n), interval, false, first, last); err != nil {
+	if err := j.judge(p.info, !validKind(p.kind), !validMode(mode), kind, !validFill(p.fill), p.n < 0, false, p.a.LD < max(1, p.n), false, p.b.LD < max(1, p.n), false, interval, first, last); err != nil {
 		return 0, err
 	}
 	if err := enough(p.work, p.lwork, p.size()+chosenSize); err != nil {
