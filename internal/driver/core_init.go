@@ -41,6 +41,8 @@ const (
 	kindSurfRef
 	kindShare
 	kindGreen
+
+	_ = handle.LastOfDriver - kindGreen // does not compile if they reach the libraries' kinds
 )
 
 // CallOut calls a C function of the program with up to four arguments. The driver knows no C: the wiring lends it this.

@@ -37,10 +37,7 @@ type Handle struct {
 // Spaces are the handle's memory: for packed operands, and for products that a later kernel reads.
 func (x *Handle) Spaces() (pack, sums *shim.Workspace) { return &x.space, &x.sums }
 
-// handleKind is this package's number among the kinds of package handle; the driver's begin at 1.
-const handleKind = 40
-
-var handles = handle.NewTable[Handle](handleKind, "cuBLAS handles")
+var handles = handle.NewTable[Handle](handle.CublasHandle, "cuBLAS handles")
 
 func (t *Thread) handle(h blas.CublasHandle_t) (*Handle, error) {
 	if x := handles.Get(handle.Value(h)); x != nil {

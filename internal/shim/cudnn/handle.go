@@ -19,10 +19,7 @@ type library struct {
 	stream cu.CUstream // guarded by mu
 }
 
-// The package's number among the kinds of package handle.
-const kindHandle = 60
-
-var libraries = handle.NewTable[library](kindHandle, "cuDNN handles")
+var libraries = handle.NewTable[library](handle.CudnnHandle, "cuDNN handles")
 
 // Create makes a handle on the current device.
 func (t *Thread) Create(of Release) (uint64, error) {

@@ -90,10 +90,7 @@ var aliases = map[rand.CurandRngType_t]rand.CurandRngType_t{
 	rand.CURAND_RNG_QUASI_DEFAULT:  rand.CURAND_RNG_QUASI_SOBOL32,
 }
 
-// handleKind is this package's number among the kinds of package handle.
-const handleKind = 45
-
-var generators = handle.NewTable[generator](handleKind, "cuRAND generators")
+var generators = handle.NewTable[generator](handle.CurandGenerator, "cuRAND generators")
 
 func (t *Thread) create(kind rand.CurandRngType_t, host bool) (uint64, error) {
 	if a, ok := aliases[kind]; ok {

@@ -42,18 +42,7 @@ type dense struct {
 	blas cublas.Handle // its workspaces are what products pack into
 }
 
-// The package's numbers among the kinds of package handle.
-const (
-	kindDense = 54 + iota
-	kindSyevj
-	kindGesvdj
-	kindParams
-	kindIRSParams
-	kindIRSInfos
-	kindRf
-)
-
-var denses = handle.NewTable[dense](kindDense, "cuSOLVER handles")
+var denses = handle.NewTable[dense](handle.CusolverDense, "cuSOLVER handles")
 
 // DnCreate makes a handle on the current device.
 func (t *Thread) DnCreate() (uint64, error) {

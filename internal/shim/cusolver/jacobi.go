@@ -36,8 +36,8 @@ type method struct {
 const toldSize = 16
 
 var (
-	syevjs  = handle.NewTable[jacobi](kindSyevj, "cuSOLVER syevj parameters")
-	gesvdjs = handle.NewTable[jacobi](kindGesvdj, "cuSOLVER gesvdj parameters")
+	syevjs  = handle.NewTable[jacobi](handle.CusolverSyevj, "cuSOLVER syevj parameters")
+	gesvdjs = handle.NewTable[jacobi](handle.CusolverGesvdj, "cuSOLVER gesvdj parameters")
 )
 
 // maxSweeps are the sweeps that a Jacobi method does at most, unless it is told otherwise.

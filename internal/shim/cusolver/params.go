@@ -13,7 +13,7 @@ type params struct {
 	algorithms map[solver.CusolverDnFunction_t]solver.CusolverAlgMode_t // guarded by mu
 }
 
-var options = handle.NewTable[params](kindParams, "cuSOLVER parameters")
+var options = handle.NewTable[params](handle.CusolverParams, "cuSOLVER parameters")
 
 // DnCreateParams makes parameters of the 64-bit interface.
 func (t *Thread) DnCreateParams() (uint64, error) {
@@ -59,8 +59,8 @@ type irsInfos struct {
 }
 
 var (
-	irsOptions = handle.NewTable[irsParams](kindIRSParams, "cuSOLVER refinement parameters")
-	irsTold    = handle.NewTable[irsInfos](kindIRSInfos, "cuSOLVER refinement infos")
+	irsOptions = handle.NewTable[irsParams](handle.CusolverRefinementParams, "cuSOLVER refinement parameters")
+	irsTold    = handle.NewTable[irsInfos](handle.CusolverRefinementInfos, "cuSOLVER refinement infos")
 )
 
 // DnIRSParamsCreate makes parameters: nothing is chosen yet, 50 iterations at most.

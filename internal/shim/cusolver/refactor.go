@@ -47,7 +47,7 @@ type rfValues struct {
 	bad      int32 // the pivot that is zero, from 0
 }
 
-var refactors = handle.NewTable[refactor](kindRf, "cuSOLVER refactorizations")
+var refactors = handle.NewTable[refactor](handle.CusolverRefactorization, "cuSOLVER refactorizations")
 
 // RfCreate makes one, which knows no matrix.
 func (t *Thread) RfCreate() (uint64, error) {

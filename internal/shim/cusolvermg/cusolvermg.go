@@ -20,10 +20,7 @@ func Code(err error) int32 { return cusolver.Code(err) }
 // many is what Create gives: there is nothing to keep yet.
 type many struct{}
 
-// handleKind is this package's number among the kinds of package handle.
-const handleKind = 53
-
-var handles = handle.NewTable[many](handleKind, "cuSOLVER handles of several GPUs")
+var handles = handle.NewTable[many](handle.CusolverMany, "cuSOLVER handles of several GPUs")
 
 // Create makes a handle.
 func (t *Thread) Create() (uint64, error) {

@@ -17,7 +17,7 @@ type denseMatrix struct {
 	stride         int64
 }
 
-var matrices = handle.NewTable[denseMatrix](kindMatrix, "cuSPARSE dense matrices")
+var matrices = handle.NewTable[denseMatrix](handle.CusparseDenseMatrix, "cuSPARSE dense matrices")
 
 // CreateDnMat describes a dense matrix.
 func (t *Thread) CreateDnMat(rows, cols, ld int64, values hostmem.Ptr, kind dataType, o order) (uint64, error) {

@@ -22,17 +22,7 @@ type library struct {
 	space  shim.Workspace
 }
 
-// The numbers of this package among the kinds of package handle.
-const (
-	kindHandle = 46 + iota
-	kindVector
-	kindSparseVector
-	kindMatrix
-	kindSparse
-	kindPlan
-)
-
-var handles = handle.NewTable[library](kindHandle, "cuSPARSE handles")
+var handles = handle.NewTable[library](handle.CusparseHandle, "cuSPARSE handles")
 
 // find is a live handle. What is none is an invalid value to the generic functions, and not initialized to the older ones.
 func find(h uint64) (*library, error) {

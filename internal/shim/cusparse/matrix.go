@@ -33,7 +33,7 @@ type sparseMatrix struct {
 	marked     bool // a triangle or diagonal was named: only solves take it
 }
 
-var sparseMatrices = handle.NewTable[sparseMatrix](kindSparse, "cuSPARSE matrices")
+var sparseMatrices = handle.NewTable[sparseMatrix](handle.CusparseMatrix, "cuSPARSE matrices")
 
 // newMatrix checks what all formats share.
 func newMatrix(m *sparseMatrix) (uint64, error) {

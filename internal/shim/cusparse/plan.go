@@ -49,7 +49,7 @@ type boost struct {
 	tol, value cublas.Scalar
 }
 
-var plans = handle.NewTable[plan](kindPlan, "cuSPARSE plans")
+var plans = handle.NewTable[plan](handle.CusparsePlan, "cuSPARSE plans")
 
 func newPlan(k planKind) (uint64, error) { return given(plans.New(&plan{kind: k})) }
 

@@ -27,8 +27,8 @@ type sparseVector struct {
 }
 
 var (
-	vectors       = handle.NewTable[denseVector](kindVector, "cuSPARSE vectors")
-	sparseVectors = handle.NewTable[sparseVector](kindSparseVector, "cuSPARSE sparse vectors")
+	vectors       = handle.NewTable[denseVector](handle.CusparseVector, "cuSPARSE vectors")
+	sparseVectors = handle.NewTable[sparseVector](handle.CusparseSparseVector, "cuSPARSE sparse vectors")
 )
 
 // none is the element of types that descriptors have and no function takes: complex numbers of 16 bits.

@@ -52,10 +52,7 @@ type comm struct {
 // maxRanks bounds a communicator: every rank has a little memory for each other.
 const maxRanks = 1 << 16
 
-// handleKind is this package's number among the kinds of package handle.
-const handleKind = 46
-
-var comms = handle.NewTable[comm](handleKind, "NCCL communicators")
+var comms = handle.NewTable[comm](handle.NCCLCommunicator, "NCCL communicators")
 
 // place is a rank of a communicator.
 type place struct {

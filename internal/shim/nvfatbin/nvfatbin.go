@@ -58,10 +58,7 @@ type binary struct {
 	result []byte        // since its size was last asked for
 }
 
-// handleKind is this package's number among the kinds of package handle.
-const handleKind = 44
-
-var binaries = handle.NewTable[binary](handleKind, "nvFatbin handles")
+var binaries = handle.NewTable[binary](handle.NvFatbinHandle, "nvFatbin handles")
 
 func find(h fb.NvFatbinHandle) (*binary, error) {
 	if h == 0 {

@@ -73,10 +73,7 @@ type link struct {
 	since time.Time // for -time: the creation, or the last step
 }
 
-// handleKind is this package's number among the kinds of package handle.
-const handleKind = 41
-
-var links = handle.NewTable[link](handleKind, "nvJitLink handles")
+var links = handle.NewTable[link](handle.NvJitLinkHandle, "nvJitLink handles")
 
 func find(h jl.NvJitLinkHandle) (*link, error) {
 	if h == 0 {

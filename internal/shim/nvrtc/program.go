@@ -38,10 +38,7 @@ type program struct {
 	payload  hostmem.Ptr
 }
 
-// handleKind is this package's number among the kinds of package handle.
-const handleKind = 43
-
-var programs = handle.NewTable[program](handleKind, "NVRTC programs")
+var programs = handle.NewTable[program](handle.NVRTCProgram, "NVRTC programs")
 
 const (
 	none       = "\x00"  // a text that is not there

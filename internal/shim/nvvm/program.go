@@ -20,10 +20,7 @@ type program struct {
 	log    string             // guarded by mu
 }
 
-// handleKind is this package's number among the kinds of package handle.
-const handleKind = 42
-
-var programs = handle.NewTable[program](handleKind, "NVVM programs")
+var programs = handle.NewTable[program](handle.NVVMProgram, "NVVM programs")
 
 // none is the result of a program that was not compiled.
 const none = "\x00"

@@ -1,0 +1,37 @@
+package handle
+
+// The kinds of handles that the libraries above the driver give. They share one list, so that a handle of one library is never taken
+// for one of another; the driver numbers its own from 1 to LastOfDriver.
+const (
+	LastOfDriver Kind = 31 + iota
+
+	CublasHandle
+	NvJitLinkHandle
+	NVVMProgram
+	NVRTCProgram
+	NvFatbinHandle
+	CurandGenerator
+	NCCLCommunicator
+	CudnnHandle
+
+	CusparseHandle
+	CusparseVector
+	CusparseSparseVector
+	CusparseDenseMatrix
+	CusparseMatrix
+	CusparsePlan
+
+	CusolverDense
+	CusolverSyevj
+	CusolverGesvdj
+	CusolverParams
+	CusolverRefinementParams
+	CusolverRefinementInfos
+	CusolverRefactorization
+	CusolverMany
+
+	lastKind = CusolverMany
+)
+
+// There is room for all of them.
+const _ = MaxKind - uint(lastKind)
