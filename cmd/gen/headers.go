@@ -145,6 +145,9 @@ func (h *cHeader) consts() {
 		}
 		h.guarded(c.Span, fmt.Sprintf("#define %s %s\n", c.Name, v))
 	}
+	for _, m := range h.api.Macros {
+		h.f("#define %s %s\n", m.Name, m.Text)
+	}
 	h.f("\n")
 }
 

@@ -56,6 +56,8 @@ func (p *parser) row(line string) error {
 		return p.library(rest)
 	case "const":
 		return p.constant(rest)
+	case "macro":
+		return p.macro(rest)
 	case "rename":
 		return p.rename(rest)
 	case "enum":
@@ -95,7 +97,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 		default:
 			if name, value, ok := strings.Cut(w, "="); ok && (name == "go" || name == "driver" || name == "door") {
 				extra[name] = value
-			} else if w == "ends" || w == "narrow" || w == "nocontext" || w == "lasterror" || w == "plain" || w == "dated" {
+			} else if w == "ends" || w == "narrow" || w == "nocontext" || w == "lasterror" || w == "plain" || w == "held" || w == "dated" {
 				extra[w] = w
 			} else {
 				head = append(head, w)
@@ -137,6 +139,16 @@ func (p *parser) constant(rest string) error {
 		}
 	}
 	p.api.Consts = append(p.api.Consts, c)
+	return nil
+}
+
+// macro takes what the preprocessor is to put for a name; a name with parameters has no space before or between them.
+func (p *parser) macro(rest string) error {
+	name, text, ok := strings.Cut(rest, " ")
+	if text = strings.TrimSpace(text); !ok || text == "" {
+		return fmt.Errorf("macro %s without a text", name)
+	}
+	p.api.Macros = append(p.api.Macros, Macro{Name: name, Text: text})
 	return nil
 }
 

@@ -173,6 +173,7 @@ type Answered struct {
 	Null      int       // what NULL is answered with where a result must go; -1: its room says (Refuse)
 	LastError bool      // a failure is the thread's last error
 	Plain     bool      // the newest library has a name without a version, too
+	Held      bool      // not shipped: programs go on using the vendor's library
 	Also      string    // every function is exported again with this before its name
 	Releases  []Version // the last one of each major version, for functions that are dated
 }
@@ -181,6 +182,12 @@ type Answered struct {
 type Called struct {
 	For   []string // the tables of CUDA that its rows' `for` names rows of, the first of which it stands in for
 	Alike bool     // calls are forwarded by the table: rows tell what their parameters are
+}
+
+// Macro is a macro of the C header that is no number: with parameters, or a list of values.
+type Macro struct {
+	Name string // with its parameters
+	Text string
 }
 
 // API is one *.api file.
@@ -192,6 +199,7 @@ type API struct {
 	Includes  []*API // interfaces whose types these rows may name
 	Libraries []Library
 	Consts    []*Const
+	Macros    []Macro
 	Enums     []*Enum
 	Typedefs  []*Typedef
 	Structs   []*Struct

@@ -5,18 +5,27 @@
 package ncclapi
 
 const (
-	NCCL_MAJOR              = 2
-	NCCL_MINOR              = 32
-	NCCL_PATCH              = 3
-	NCCL_VERSION_CODE       = 23203
-	NCCL_UNIQUE_ID_BYTES    = 128
-	NCCL_CONFIG_UNDEF_INT   = 0x80000000
-	NCCL_SPLIT_NOCOLOR      = -1
-	NCCL_API_MAGIC          = 0xcafebeef
-	NCCL_SHRINK_DEFAULT     = 0x0
-	NCCL_SHRINK_ABORT       = 0x1
-	NCCL_WIN_DEFAULT        = 0x0
-	NCCL_WIN_COLL_SYMMETRIC = 0x1
+	NCCL_MAJOR                  = 2
+	NCCL_MINOR                  = 32
+	NCCL_PATCH                  = 3
+	NCCL_VERSION_CODE           = 23203
+	NCCL_UNIQUE_ID_BYTES        = 128
+	NCCL_CONFIG_UNDEF_INT       = -2147483648
+	NCCL_SPLIT_NOCOLOR          = -1
+	NCCL_API_MAGIC              = 0xcafebeef
+	NCCL_SHRINK_DEFAULT         = 0x0
+	NCCL_SHRINK_ABORT           = 0x1
+	NCCL_WIN_DEFAULT            = 0x0
+	NCCL_WIN_COLL_SYMMETRIC     = 0x1
+	NCCL_WIN_STRICT_ORDERING    = 0x2
+	NCCL_WIN_GIN_ONLY           = 0x4
+	NCCL_WIN_CFT_COUNTED        = 0x8
+	NCCL_WIN_REQUIRED_ALIGNMENT = 4096
+	NCCL_CTA_POLICY_DEFAULT     = 0x0
+	NCCL_CTA_POLICY_EFFICIENCY  = 0x1
+	NCCL_CTA_POLICY_ZERO        = 0x2
+	NCCL_REVOKE_DEFAULT         = 0x0
+	NCCL_SUSPEND_MEM            = 0x1
 )
 
 type NcclResult_t int32
