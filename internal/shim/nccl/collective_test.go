@@ -411,6 +411,25 @@ func TestDisagree(t *testing.T) {
 	}
 }
 
+// TestSettled: an operation that ends because of a failure which another goroutine is telling of ends after its code can be asked for.
+func TestSettled(t *testing.T) {
+	a := actors(t, 1)[0]
+	c, err := any_(a.comm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	Say(func(string) { close(begun); <-goOn })
+	defer said.Store(nil)
+	go c.fail(badUsage("the first"))
+	<-begun
+	time.AfterFunc(10*time.Millisecond, func() { close(goOn) })
+	(&unit{c: c}).failed(badUsage("the second"))
+	if code, _ := a.CommGetAsyncError(a.comm); code != ncclapi.NcclInvalidUsage {
+		t.Errorf("code %d", code)
+	}
+}
+
 // TestArguments: what calls refuse.
 func TestArguments(t *testing.T) {
 	a := actors(t, 2)[0]

@@ -26,6 +26,7 @@ type comm struct {
 
 	ready chan struct{} // closed when it is made, or could not be
 	dead  chan struct{} // closed when it is of no more use; cause says why
+	told  chan struct{} // closed when its failure has been told of
 	gone  chan struct{} // closed when it has left
 	cause atomic.Pointer[failure]
 
@@ -89,7 +90,7 @@ func (t *Thread) newComm(rank, n int32, cfg settings) (*comm, error) {
 		return nil, err
 	}
 	c := &comm{device: int32(device), ctx: ctx, config: cfg,
-		ready: make(chan struct{}), dead: make(chan struct{}), gone: make(chan struct{}),
+		ready: make(chan struct{}), dead: make(chan struct{}), told: make(chan struct{}), gone: make(chan struct{}),
 		socks: map[*sock]struct{}{}, scalars: map[int32]*scalar{}, nextOp: int32(ncclapi.NcclNumOps), windows: map[uint64]window{}}
 	c.resize(int(rank), int(n))
 	return c, nil
@@ -165,18 +166,29 @@ func (c *comm) hear(n news) {
 func (c *comm) fail(err error) {
 	f := asFailure(err)
 	c.mu.Lock()
-	known := c.isGone || c.isTold || c.cause.Load() != nil
-	c.isTold = true
+	first := !c.isGone && !c.isTold && c.cause.Load() == nil
+	c.isTold = c.isTold || first
 	c.mu.Unlock()
-	if known {
+	if !first {
 		return
 	}
+	defer close(c.told)
 	// First the line: a program that sees the code may end before it is written.
 	logx.Warnf("NCCL: rank %d of %d: %s", c.rank, c.n, f.text)
 	if say := said.Load(); say != nil {
 		(*say)(f.text)
 	}
 	c.end(f)
+}
+
+// settle waits until a failure that is being told has its code: an operation does not end before the program can ask why.
+func (c *comm) settle() {
+	c.mu.Lock()
+	told := c.isTold
+	c.mu.Unlock()
+	if told {
+		<-c.told
+	}
 }
 
 // end is fail without a word about it.

@@ -131,8 +131,14 @@ func (u *unit) do(list ...*op) {
 			return
 		}
 		if err := o.run(); err != nil {
-			u.c.fail(err)
+			u.failed(err)
 			return
 		}
 	}
+}
+
+// failed ends the communicator, before the unit's operation ends.
+func (u *unit) failed(err error) {
+	u.c.fail(err)
+	u.c.settle() // another goroutine may be telling of it
 }
