@@ -209,6 +209,10 @@ func TestAppSecondRun(t *testing.T) {
 func checkWarm(t *testing.T, a *app) result {
 	t.Helper()
 	r := a.run()
+	// On a busy machine the compiler of the run before may still be at its optimised code.
+	for end := time.Now().Add(20 * time.Second); strings.Contains(r.stderr, "compile") && time.Now().Before(end); r = a.run() {
+		time.Sleep(100 * time.Millisecond)
+	}
 	if r.code != 0 || !strings.Contains(r.stderr, "cache hit") {
 		t.Errorf("%v: no hits\n%s%s", r.err, r.stdout, r.stderr)
 	}
