@@ -35,10 +35,10 @@ type Callbacks interface {
 	Callback(fn func(error)) error
 }
 
-// Helped is a Queue whose host functions a thread that waits for them may call itself.
-type Helped interface {
-	// HostHere is Host, on a thread that synchronizes if there is one by then.
-	HostHere(fn func()) error
+// InlineHost is a Queue whose host functions a thread that waits for them may call itself.
+type InlineHost interface {
+	// HostInline is Host, on a thread that synchronizes if there is one by then.
+	HostInline(fn func()) error
 }
 
 // Releaser is a Fence that can be given back before it is garbage. Nobody may use it afterwards.

@@ -112,7 +112,7 @@ func (t *Thread) InStream(stream cu.CUstream, fn func()) error {
 	if !st.ctx.dev.info.HostVisible {
 		return errNotSupported
 	}
-	return t.submit(st, &hostTask{call: fn, meets: true})
+	return t.submit(st, &hostTask{call: fn, rendezvous: true})
 }
 
 // Holds reports whether n bytes at an address are memory that the driver knows and that the host may touch.

@@ -46,7 +46,7 @@ type step struct {
 }
 
 // maxLanes bounds how many queues a graph uses. More branches share lanes, which orders more than was asked for: not where tasks of a
-// graph wait for each other (hostTask.meets).
+// graph wait for each other (hostTask.rendezvous).
 const maxLanes = 8
 
 func (t *Thread) exec(h cu.CUgraphExec) (*GraphExec, error) {
@@ -130,7 +130,7 @@ func (x *GraphExec) flatten(g *Graph, before []int) (ends []int, bad *GraphNode)
 // anyway; a step that no lane can go on with begins a new one.
 func (x *GraphExec) assign() {
 	most := maxLanes
-	if slices.ContainsFunc(x.steps, func(s step) bool { h, ok := s.task.(*hostTask); return ok && h.meets }) {
+	if slices.ContainsFunc(x.steps, func(s step) bool { h, ok := s.task.(*hostTask); return ok && h.rendezvous }) {
 		most = len(x.steps) // what shares a lane without need may wait for what is behind it
 	}
 	var tail []int                      // of each lane, its last step

@@ -95,9 +95,9 @@ func (s *setTask) run(q backend.Queue) error {
 
 // hostTask calls a function of the program.
 type hostTask struct {
-	params cu.CUDA_HOST_NODE_PARAMS
-	call   func()
-	meets  bool // it waits for another: see GraphExec.assign
+	params     cu.CUDA_HOST_NODE_PARAMS
+	call       func()
+	rendezvous bool // it waits for tasks of other streams: see GraphExec.assign
 }
 
 func newHostTask(s *state, fn cu.CUhostFn, user uint64) (*hostTask, error) {
@@ -115,8 +115,8 @@ func (h *hostTask) kind() cu.CUgraphNodeType { return cu.CU_GRAPH_NODE_TYPE_HOST
 
 func (h *hostTask) run(q backend.Queue) error {
 	// A function of the program is not called on the program's own thread: it may hold a lock there that the function takes.
-	if here, ok := q.(backend.Helped); ok && h.meets {
-		return here.HostHere(h.call)
+	if inline, ok := q.(backend.InlineHost); ok && h.rendezvous {
+		return inline.HostInline(h.call)
 	}
 	return q.Host(h.call)
 }

@@ -13,7 +13,7 @@ var (
 	_ backend.DomainLimits = (*Device)(nil)
 	_ backend.StackLimit   = (*Device)(nil)
 	_ backend.Callbacks    = (*Queue)(nil)
-	_ backend.Helped       = (*Queue)(nil)
+	_ backend.InlineHost   = (*Queue)(nil)
 	_ backend.Releaser     = (*Fence)(nil)
 	_ backend.Finder       = memory{}
 	_ backend.Lister       = memory{}
@@ -158,8 +158,8 @@ func (q *Queue) Host(fn func()) error {
 	return q.d.fail(q.q.Task(func() error { fn(); return nil }, 0))
 }
 
-// HostHere is Host that a synchronizing thread may call. See backend.Helped.
-func (q *Queue) HostHere(fn func()) error {
+// HostInline is Host that a synchronizing thread may call. See backend.InlineHost.
+func (q *Queue) HostInline(fn func()) error {
 	return q.d.fail(q.q.Task(func() error { fn(); return nil }, engine.TaskInline))
 }
 

@@ -38,14 +38,14 @@ func endpointOf(a netip.Addr, port uint16) (e endpoint) {
 	return e
 }
 
-// card is an address of this machine.
-type card struct {
+// netif is an address of this machine.
+type netif struct {
 	name string
 	addr netip.Addr
 }
 
-// cards are this machine's addresses, as the kernel lists them.
-func cards() ([]card, error) {
+// interfaces are this machine's addresses, as the kernel lists them.
+func interfaces() ([]netif, error) {
 	names := map[uint32]string{}
 	err := ask(unix.RTM_GETLINK, func(m *syscall.NetlinkMessage) {
 		if len(m.Data) < unix.SizeofIfInfomsg || binary.NativeEndian.Uint32(m.Data[8:])&unix.IFF_UP == 0 {
@@ -60,7 +60,7 @@ func cards() ([]card, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []card
+	var list []netif
 	err = ask(unix.RTM_GETADDR, func(m *syscall.NetlinkMessage) {
 		if len(m.Data) < unix.SizeofIfAddrmsg {
 			return
@@ -79,7 +79,7 @@ func cards() ([]card, error) {
 			addr = local
 		}
 		if addr.IsValid() && name != "" {
-			list = append(list, card{name, addr})
+			list = append(list, netif{name, addr})
 		}
 	})
 	return list, err
@@ -111,13 +111,13 @@ func attributes(m *syscall.NetlinkMessage, f func(kind uint16, value []byte)) {
 // ownAddress is the address that others reach this process at: of the interfaces that NCCL_SOCKET_IFNAME names, else of one that leads
 // out, else the loopback.
 func ownAddress() (endpoint, error) {
-	list, err := cards()
+	list, err := interfaces()
 	if err != nil {
 		return endpoint{}, err
 	}
 	want := config.Get("NCCL_SOCKET_IFNAME")
-	list = slices.DeleteFunc(list, func(c card) bool { return c.addr.IsLinkLocalUnicast() || want != "" && !chosen(c.name, want) })
-	slices.SortStableFunc(list, func(a, b card) int { return a.rank(want) - b.rank(want) })
+	list = slices.DeleteFunc(list, func(c netif) bool { return c.addr.IsLinkLocalUnicast() || want != "" && !chosen(c.name, want) })
+	slices.SortStableFunc(list, func(a, b netif) int { return a.rank(want) - b.rank(want) })
 	if len(list) == 0 {
 		return endpoint{}, failf(ncclapi.NcclSystemError, "no interface with an address: NCCL_SOCKET_IFNAME=%s", want)
 	}
@@ -125,7 +125,7 @@ func ownAddress() (endpoint, error) {
 }
 
 // rank orders addresses: IPv4 first, and without a wish bridges of containers and the loopback last.
-func (c card) rank(want string) int {
+func (c netif) rank(want string) int {
 	n := 0
 	if c.addr.Is6() {
 		n++

@@ -414,7 +414,7 @@ func TestDisagree(t *testing.T) {
 // TestSettled: an operation that ends because of a failure which another goroutine is telling of ends after its code can be asked for.
 func TestSettled(t *testing.T) {
 	a := actors(t, 1)[0]
-	c, err := any_(a.comm)
+	c, err := lookup(a.comm)
 	if err != nil {
 		t.Fatal(err)
 	}

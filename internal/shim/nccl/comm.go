@@ -22,7 +22,7 @@ type comm struct {
 	device  int32
 	ctx     cu.CUcontext
 	config  settings
-	club    club
+	boot    bootstrap
 
 	ready chan struct{} // closed when it is made, or could not be
 	dead  chan struct{} // closed when it is of no more use; cause says why
@@ -126,13 +126,13 @@ func (c *comm) meet(id *uniqueID) error {
 		return err
 	}
 	me.Device, c.key = c.device, id.key
-	if c.club, err = id.club(c, &me); err != nil {
+	if c.boot, err = id.bootstrap(c, &me); err != nil {
 		return err
 	}
 	liveMu.Lock()
 	live[place{c.key, c.rank}] = c
 	liveMu.Unlock()
-	if c.members, err = c.club.enter(c.rank, c.n, &me, c.hear, c.dead); err != nil {
+	if c.members, err = c.boot.enter(c.rank, c.n, &me, c.hear, c.dead); err != nil {
 		return err
 	}
 	c.peers = make([]*comm, c.n)
@@ -200,8 +200,8 @@ func (c *comm) end(f *failure) {
 		return
 	}
 	close(c.dead)
-	if c.club != nil { // through a connection that drop closes
-		c.club.over(news{c.rank, true, f.text})
+	if c.boot != nil { // through a connection that drop closes
+		c.boot.over(news{c.rank, true, f.text})
 	}
 	c.drop()
 }
@@ -251,13 +251,13 @@ func (c *comm) leave() {
 		return
 	}
 	close(c.gone)
-	c.club.over(news{rank: c.rank})
+	c.boot.over(news{rank: c.rank})
 	c.drop()
 }
 
 // find is a live communicator whose initialisation has ended well.
 func find(h ncclapi.NcclComm_t) (*comm, error) {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return nil, err
 	}
@@ -265,8 +265,8 @@ func find(h ncclapi.NcclComm_t) (*comm, error) {
 	return c, c.err()
 }
 
-// any_ is a communicator, whatever its state.
-func any_(h ncclapi.NcclComm_t) (*comm, error) {
+// lookup is a communicator, whatever its state.
+func lookup(h ncclapi.NcclComm_t) (*comm, error) {
 	c := comms.Get(handle.Value(h))
 	if c == nil {
 		return nil, badArgument("no such communicator")
@@ -333,7 +333,7 @@ func (t *Thread) CommFinalize(h ncclapi.NcclComm_t) error {
 
 // CommDestroy does the same and ends the handle.
 func (t *Thread) CommDestroy(h ncclapi.NcclComm_t) error {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return err
 	}
@@ -363,7 +363,7 @@ func (t *Thread) CommAbort(h ncclapi.NcclComm_t) error {
 
 // CommRevoke ends what is under way and refuses what comes later, but keeps the handle for queries, splits aside.
 func (t *Thread) CommRevoke(h ncclapi.NcclComm_t, flags int32) error {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return err
 	}
@@ -376,7 +376,7 @@ func (t *Thread) CommRevoke(h ncclapi.NcclComm_t, flags int32) error {
 
 // CommGetAsyncError is what became of the communicator.
 func (t *Thread) CommGetAsyncError(h ncclapi.NcclComm_t) (ncclapi.NcclResult_t, error) {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return 0, err
 	}
@@ -393,7 +393,7 @@ func (t *Thread) CommGetAsyncError(h ncclapi.NcclComm_t) (ncclapi.NcclResult_t, 
 
 // CommCount is the number of ranks.
 func (t *Thread) CommCount(h ncclapi.NcclComm_t) (int32, error) {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return 0, err
 	}
@@ -402,7 +402,7 @@ func (t *Thread) CommCount(h ncclapi.NcclComm_t) (int32, error) {
 
 // CommUserRank is the rank.
 func (t *Thread) CommUserRank(h ncclapi.NcclComm_t) (int32, error) {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return 0, err
 	}
@@ -411,7 +411,7 @@ func (t *Thread) CommUserRank(h ncclapi.NcclComm_t) (int32, error) {
 
 // CommCuDevice is the device.
 func (t *Thread) CommCuDevice(h ncclapi.NcclComm_t) (int32, error) {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return 0, err
 	}

@@ -63,7 +63,7 @@ func (h *hub) serve(s *sock) {
 		}
 	}
 	sending.Lock() // the table comes first
-	if err := h.sit(rank, n, &m, tell); err != nil {
+	if err := h.claim(rank, n, &m, tell); err != nil {
 		_ = s.write(news{rank, true, err.Error()}.bytes())
 		sending.Unlock()
 		return

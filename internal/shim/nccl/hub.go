@@ -15,15 +15,15 @@ type hub struct {
 
 	mu      lockrank.Mutex[lockrank.NCCLHub]
 	members []member // guarded by mu, as all that follows; nil before the first rank
-	seats   []seat
+	slots   []slot
 	joined  int
 	live    int
 	err     error
 	stop    func() // ends the listener
 }
 
-// seat is one rank's place.
-type seat struct {
+// slot is one rank's place.
+type slot struct {
 	taken, over bool
 	tell        func(news)
 }
@@ -60,22 +60,22 @@ func (h *hub) forget() {
 	delete(hubs, h.key)
 }
 
-// sit takes a rank's place. tell is called for what becomes of other ranks, from any goroutine.
-func (h *hub) sit(rank, n int, m *member, tell func(news)) error {
+// claim takes a rank's place. tell is called for what becomes of other ranks, from any goroutine.
+func (h *hub) claim(rank, n int, m *member, tell func(news)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.members == nil {
-		h.members, h.seats = make([]member, n), make([]seat, n)
+		h.members, h.slots = make([]member, n), make([]slot, n)
 	}
 	switch {
 	case len(h.members) != n:
 		return badArgument("rank %d says that there are %d ranks, others said %d", rank, n, len(h.members))
-	case h.seats[rank].taken:
+	case h.slots[rank].taken:
 		return badUsage("rank %d came twice", rank)
 	case h.err != nil:
 		return h.err
 	}
-	h.members[rank], h.seats[rank] = *m, seat{taken: true, tell: tell}
+	h.members[rank], h.slots[rank] = *m, slot{taken: true, tell: tell}
 	h.joined++
 	h.live++
 	if h.joined == n {
@@ -102,7 +102,7 @@ func (h *hub) table(cancel <-chan struct{}) ([]member, error) {
 // over says what became of a rank, once.
 func (h *hub) over(n news) {
 	h.mu.Lock()
-	s := &h.seats[n.rank]
+	s := &h.slots[n.rank]
 	if s.over {
 		h.mu.Unlock()
 		return
@@ -117,8 +117,8 @@ func (h *hub) over(n news) {
 		}
 	}
 	var tell []func(news)
-	for i := range h.seats {
-		if o := &h.seats[i]; o.taken && !o.over && i != n.rank {
+	for i := range h.slots {
+		if o := &h.slots[i]; o.taken && !o.over && i != n.rank {
 			tell = append(tell, o.tell)
 		}
 	}
@@ -132,8 +132,8 @@ func (h *hub) over(n news) {
 	}
 }
 
-// club is a communicator's way to its hub.
-type club interface {
+// bootstrap is a communicator's way to its hub.
+type bootstrap interface {
 	// enter joins as a rank and waits for all.
 	enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}) ([]member, error)
 	// over says that this rank left, or why it is lost.
@@ -143,15 +143,15 @@ type club interface {
 // local is a hub of this process.
 type local struct {
 	*hub
-	seated bool // set before anybody else sees it
-	once   sync.Once
+	claimed bool // set before anybody else sees it
+	once    sync.Once
 }
 
 func (l *local) enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}) ([]member, error) {
-	if err := l.sit(rank, n, m, tell); err != nil {
+	if err := l.claim(rank, n, m, tell); err != nil {
 		return nil, err
 	}
-	l.seated = true
+	l.claimed = true
 	list, err := l.table(cancel)
 	if err != nil {
 		l.over(news{rank, true, err.Error()})
@@ -159,9 +159,9 @@ func (l *local) enter(rank, n int, m *member, tell func(news), cancel <-chan str
 	return list, err
 }
 
-// over is the seat's end: a rank that got none has nothing to say of the one that did.
+// over is the slot's end: a rank that got none has nothing to say of the one that did.
 func (l *local) over(n news) {
-	if l.seated {
+	if l.claimed {
 		l.once.Do(func() { l.hub.over(n) })
 	}
 }

@@ -86,8 +86,8 @@ func (t *Thread) GetUniqueId() (id ncclapi.NcclUniqueId, err error) {
 	return u.bytes(), nil
 }
 
-// club finds the way to the hub for a rank. A hub that others may come to makes this process take their connections, too.
-func (u *uniqueID) club(c *comm, me *member) (club, error) {
+// bootstrap finds the way to the hub for a rank. A hub that others may come to makes this process take their connections, too.
+func (u *uniqueID) bootstrap(c *comm, me *member) (bootstrap, error) {
 	h := findHub(u.key)
 	if h == nil && u.fixed && c.rank == 0 {
 		h = newHub(u.key)
@@ -99,7 +99,7 @@ func (u *uniqueID) club(c *comm, me *member) (club, error) {
 		return &local{hub: h}, nil
 	}
 	var err error
-	if me.Addr, err = door(); err != nil {
+	if me.Addr, err = dataPort(); err != nil {
 		return nil, err
 	}
 	if h != nil {

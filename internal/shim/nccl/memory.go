@@ -51,7 +51,7 @@ func (t *Thread) register(h ncclapi.NcclComm_t, w window) (uint64, error) {
 }
 
 func (t *Thread) deregister(h ncclapi.NcclComm_t, name uint64, shared bool) error {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (t *Thread) CommWindowDeregister(h ncclapi.NcclComm_t, w ncclapi.NcclWindow
 
 // WinGetUserPtr is the memory of a window.
 func (t *Thread) WinGetUserPtr(h ncclapi.NcclComm_t, w ncclapi.NcclWindow_t) (hostmem.Ptr, error) {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return hostmem.Nil, err
 	}

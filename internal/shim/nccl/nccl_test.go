@@ -358,8 +358,8 @@ func shorten(list [][]byte, n int) [][]byte {
 	return out
 }
 
-// TestSeat: a rank that came twice, or that counts otherwise, gets an error; the ranks that are there do not hear of it.
-func TestSeat(t *testing.T) {
+// TestSlot: a rank that came twice, or that counts otherwise, gets an error; the ranks that are there do not hear of it.
+func TestSlot(t *testing.T) {
 	th := newThread(t, 0)
 	id, err := th.GetUniqueId()
 	if err != nil {

@@ -185,7 +185,7 @@ func (t *Thread) RedOpCreatePreMulSum(at hostmem.Ptr, typ ncclapi.NcclDataType_t
 
 // RedOpDestroy forgets one. Calls that were made with it keep it.
 func (t *Thread) RedOpDestroy(n ncclapi.NcclRedOp_t, h ncclapi.NcclComm_t) error {
-	c, err := any_(h)
+	c, err := lookup(h)
 	if err != nil {
 		return err
 	}

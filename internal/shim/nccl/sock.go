@@ -205,8 +205,8 @@ func (s *sock) accept() (*sock, error) {
 	}
 }
 
-// door is the one listener of this process for connections of other ranks.
-var door = sync.OnceValues(func() (endpoint, error) {
+// dataPort is the one listener of this process for connections of other ranks.
+var dataPort = sync.OnceValues(func() (endpoint, error) {
 	at, err := ownAddress()
 	if err != nil {
 		return at, err
