@@ -1,7 +1,6 @@
 package cusolver
 
 import (
-	"math"
 	"slices"
 
 	"kudzu/internal/cudart"
@@ -33,7 +32,6 @@ type refactor struct {
 	from        []int32 // of L + U: where rows begin
 	columns     []int32
 	middle      []int32 // where the diagonal is
-	places      []int32 // of A's elements in L + U
 	all         []rfValues
 	many        bool
 	analyzed    bool
@@ -88,14 +86,24 @@ func rf(h RfHandle, f func(x *refactor) error) error {
 	return f(x)
 }
 
-// put2 writes two answers.
-func put2[A, B any](p hostmem.Ptr, a A, q hostmem.Ptr, b B) error {
-	if p == hostmem.Nil || q == hostmem.Nil {
+// answer writes what a call asks for.
+func answer[T any](p hostmem.Ptr, v T) error {
+	if p == hostmem.Nil {
 		return invalidValue
 	}
-	hostmem.Store(p, a)
-	hostmem.Store(q, b)
+	hostmem.Store(p, v)
 	return nil
+}
+
+// answers writes two, or neither.
+func answers[T any](p hostmem.Ptr, a T, q hostmem.Ptr, b T) error {
+	if q == hostmem.Nil {
+		return invalidValue
+	}
+	if err := answer(p, a); err != nil {
+		return err
+	}
+	return answer(q, b)
 }
 
 // RfSetMatrixFormat says how matrices are stored.
@@ -111,7 +119,7 @@ func (t *Thread) RfSetMatrixFormat(h RfHandle, format solver.CusolverRfMatrixFor
 
 // RfGetMatrixFormat is what was said.
 func (t *Thread) RfGetMatrixFormat(h RfHandle, format, diag hostmem.Ptr) error {
-	return rf(h, func(x *refactor) error { return put2(format, uint32(x.format), diag, uint32(x.diag)) })
+	return rf(h, func(x *refactor) error { return answers(format, uint32(x.format), diag, uint32(x.diag)) })
 }
 
 // RfSetNumericProperties says which pivots count as zero, and what takes their place.
@@ -124,12 +132,12 @@ func (t *Thread) RfSetNumericProperties(h RfHandle, zero, boost float64) error {
 
 // RfGetNumericProperties is what was said.
 func (t *Thread) RfGetNumericProperties(h RfHandle, zero, boost hostmem.Ptr) error {
-	return rf(h, func(x *refactor) error { return put2(zero, x.zero, boost, x.boost) })
+	return rf(h, func(x *refactor) error { return answers(zero, x.zero, boost, x.boost) })
 }
 
 // RfGetNumericBoostReport says whether a pivot was replaced.
 func (t *Thread) RfGetNumericBoostReport(h RfHandle, report hostmem.Ptr) error {
-	return rf(h, func(x *refactor) error { return put2(report, flag(x.boosted), report, flag(x.boosted)) })
+	return rf(h, func(x *refactor) error { return answer(report, flag(x.boosted)) })
 }
 
 // RfSetAlgs is kept: there is one algorithm.
@@ -142,10 +150,10 @@ func (t *Thread) RfSetAlgs(h RfHandle, factors solver.CusolverRfFactorization_t,
 
 // RfGetAlgs is what was said.
 func (t *Thread) RfGetAlgs(h RfHandle, factors, solves hostmem.Ptr) error {
-	return rf(h, func(x *refactor) error { return put2(factors, uint32(x.factors), solves, uint32(x.solves)) })
+	return rf(h, func(x *refactor) error { return answers(factors, uint32(x.factors), solves, uint32(x.solves)) })
 }
 
-// RfSetResetValuesFastMode is kept: setting values is always fast.
+// RfSetResetValuesFastMode is kept. The pattern and the permutations are read again in either mode.
 func (t *Thread) RfSetResetValuesFastMode(h RfHandle, fast solver.CusolverRfResetValuesFastMode_t) error {
 	return rf(h, func(x *refactor) error {
 		x.fast = fast
@@ -155,7 +163,7 @@ func (t *Thread) RfSetResetValuesFastMode(h RfHandle, fast solver.CusolverRfRese
 
 // RfGetResetValuesFastMode is what was said.
 func (t *Thread) RfGetResetValuesFastMode(h RfHandle, fast hostmem.Ptr) error {
-	return rf(h, func(x *refactor) error { return put2(fast, uint32(x.fast), fast, uint32(x.fast)) })
+	return rf(h, func(x *refactor) error { return answer(fast, uint32(x.fast)) })
 }
 
 // fetch copies a list from wherever it is.
@@ -252,20 +260,20 @@ func (x *refactor) merge(l, u pattern) error {
 }
 
 // place finds A's elements in L + U: row i of it is row P[i] of A, column j is A's column Q[j].
-func (x *refactor) place(a pattern, p, q []int32) error {
+func (x *refactor) place(a pattern, p, q []int32) ([]int32, error) {
 	to := inverse(q)
-	x.places = make([]int32, len(a.columns))
+	places := make([]int32, len(a.columns))
 	for i := range x.n {
 		row := x.columns[x.from[i]:x.from[i+1]]
 		for k := a.from[p[i]]; k < a.from[p[i]+1]; k++ {
 			at, ok := slices.BinarySearch(row, to[a.columns[k]])
 			if !ok {
-				return invalidValue
+				return nil, invalidValue
 			}
-			x.places[k] = x.from[i] + int32(at)
+			places[k] = x.from[i] + int32(at)
 		}
 	}
-	return nil
+	return places, nil
 }
 
 // rfMatrix is A as the calls have it.
@@ -275,7 +283,7 @@ type rfMatrix struct {
 	p, q          hostmem.Ptr
 }
 
-// set reads values, of one matrix or of a list.
+// set reads values, of one matrix or of a list. After a failure the values before hold.
 func (x *refactor) set(t *Thread, a rfMatrix, values []hostmem.Ptr) error {
 	pat, err := t.pattern(a.n, a.nnz, a.from, a.columns)
 	if err != nil {
@@ -289,10 +297,11 @@ func (x *refactor) set(t *Thread, a rfMatrix, values []hostmem.Ptr) error {
 	if err != nil {
 		return err
 	}
-	if err := x.place(pat, p, q); err != nil {
+	places, err := x.place(pat, p, q)
+	if err != nil {
 		return err
 	}
-	x.all = nil
+	all := make([]rfValues, 0, len(values))
 	for _, at := range values {
 		v, err := fetch[float64](t, at, int(a.nnz), 8)
 		if err != nil {
@@ -300,10 +309,11 @@ func (x *refactor) set(t *Thread, a rfMatrix, values []hostmem.Ptr) error {
 		}
 		m := rfValues{v: make([]float64, len(x.columns)), bad: -1}
 		for k, e := range v {
-			m.v[x.places[k]] += e
+			m.v[places[k]] += e
 		}
-		x.all = append(x.all, m)
+		all = append(all, m)
 	}
+	x.all = all
 	return nil
 }
 
@@ -327,11 +337,13 @@ func (t *Thread) rfSetup(h RfHandle, a rfMatrix, values []hostmem.Ptr, many bool
 			return err
 		}
 		x.analyzed, x.many = false, many
-		if err := x.merge(lower, upper); err != nil {
-			x.n = 0
-			return err
+		if err = x.merge(lower, upper); err == nil {
+			err = x.set(t, a, values)
 		}
-		return x.set(t, a, values)
+		if err != nil {
+			x.n = 0 // no matrix is known
+		}
+		return err
 	})
 }
 
@@ -393,209 +405,5 @@ func (t *Thread) RfBatchResetValues(batch, n, nnzA int64, fromA, columnsA, lists
 			return invalidValue
 		}
 		return x.set(t, rfMatrix{n, nnzA, fromA, columnsA, p, q}, values)
-	})
-}
-
-func analyze(x *refactor) error {
-	x.analyzed = true
-	return nil
-}
-
-// RfAnalyze must come before the first RfRefactor; the pattern is known since the setup.
-func (t *Thread) RfAnalyze(h RfHandle) error { return ready(h, false, analyze) }
-
-// RfBatchAnalyze is RfAnalyze.
-func (t *Thread) RfBatchAnalyze(h RfHandle) error { return ready(h, true, analyze) }
-
-// factor is LU row by row, without exchanges.
-func (x *refactor) factor(m *rfValues) {
-	at := make([]int32, x.n) // of a column in the row, from 1
-	m.bad, m.factored = -1, true
-	for i := range x.n {
-		for k := x.from[i]; k < x.from[i+1]; k++ {
-			at[x.columns[k]] = k + 1
-		}
-		for k := x.from[i]; k < x.middle[i]; k++ {
-			j := x.columns[k]
-			m.v[k] /= m.v[x.middle[j]]
-			for e := x.middle[j] + 1; e < x.from[j+1]; e++ {
-				if to := at[x.columns[e]]; to > 0 {
-					m.v[to-1] -= m.v[k] * m.v[e]
-				}
-			}
-		}
-		pivot := &m.v[x.middle[i]]
-		if math.Abs(*pivot) < x.zero {
-			*pivot = math.Copysign(x.boost, *pivot)
-			x.boosted = true
-		}
-		if *pivot == 0 && m.bad < 0 {
-			m.bad = int32(i)
-		}
-		for k := x.from[i]; k < x.from[i+1]; k++ {
-			at[x.columns[k]] = 0
-		}
-	}
-}
-
-func (x *refactor) factorAll() (bad bool, err error) {
-	if !x.analyzed {
-		return false, notInitialized
-	}
-	x.boosted = false
-	for i := range x.all {
-		if !x.all[i].factored {
-			x.factor(&x.all[i])
-		}
-		bad = bad || x.all[i].bad >= 0
-	}
-	return bad, nil
-}
-
-// RfRefactor factors the matrix.
-func (t *Thread) RfRefactor(h RfHandle) error {
-	return ready(h, false, func(x *refactor) error {
-		bad, err := x.factorAll()
-		if err == nil && bad {
-			return zeroPivot
-		}
-		return err
-	})
-}
-
-// RfBatchRefactor factors all of them; RfBatchZeroPivot tells which had a pivot that is zero.
-func (t *Thread) RfBatchRefactor(h RfHandle) error {
-	return ready(h, true, func(x *refactor) error {
-		_, err := x.factorAll()
-		return err
-	})
-}
-
-// RfBatchZeroPivot writes the first pivot of each matrix that is zero, -1 where there is none.
-func (t *Thread) RfBatchZeroPivot(h RfHandle, position hostmem.Ptr) error {
-	return ready(h, true, func(x *refactor) error {
-		if position == hostmem.Nil {
-			return invalidValue
-		}
-		bad := false
-		for i, m := range x.all {
-			hostmem.Store(position.Index(i, 4), m.bad)
-			bad = bad || m.bad >= 0
-		}
-		if bad {
-			return zeroPivot
-		}
-		return nil
-	})
-}
-
-// substitute solves L U z = y in place.
-func (x *refactor) substitute(v, y []float64) {
-	for i := range x.n {
-		for k := x.from[i]; k < x.middle[i]; k++ {
-			y[i] -= v[k] * y[x.columns[k]]
-		}
-	}
-	for i := x.n - 1; i >= 0; i-- {
-		for k := x.middle[i] + 1; k < x.from[i+1]; k++ {
-			y[i] -= v[k] * y[x.columns[k]]
-		}
-		y[i] /= v[x.middle[i]]
-	}
-}
-
-// solve is A X = B for one matrix, in the place of B.
-func (x *refactor) solve(t *Thread, m *rfValues, p, q []int32, count int64, b hostmem.Ptr, ldb int64) error {
-	if !m.factored {
-		return notInitialized
-	}
-	y := make([]float64, x.n)
-	for c := range count {
-		at := b.Index(int(c*ldb), 8)
-		right, err := fetch[float64](t, at, x.n, 8)
-		if err != nil {
-			return err
-		}
-		for i, from := range p {
-			y[i] = right[from]
-		}
-		x.substitute(m.v, y)
-		for j, to := range q {
-			right[to] = y[j]
-		}
-		if err := t.driver().Memcpy(driver.DevPtr(at), driver.DevPtr(hostmem.Of(&right[0])), uint64(8*x.n)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *Thread) rfSolve(h RfHandle, many bool, p, q hostmem.Ptr, count int64, right func(x *refactor) ([]hostmem.Ptr, error), ldb int64) error {
-	return ready(h, many, func(x *refactor) error {
-		if count < 1 || ldb < int64(x.n) {
-			return invalidValue
-		}
-		rows, err := t.order(p, x.n)
-		if err != nil {
-			return err
-		}
-		columns, err := t.order(q, x.n)
-		if err != nil {
-			return err
-		}
-		all, err := right(x)
-		if err != nil {
-			return err
-		}
-		for i, b := range all {
-			if err := x.solve(t, &x.all[i], rows, columns, count, b, ldb); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// RfSolve solves with the factors.
-func (t *Thread) RfSolve(h RfHandle, p, q hostmem.Ptr, count int64, temp hostmem.Ptr, ldt int64, b hostmem.Ptr, ldb int64) error {
-	return t.rfSolve(h, false, p, q, count, func(*refactor) ([]hostmem.Ptr, error) { return []hostmem.Ptr{b}, nil }, ldb)
-}
-
-// RfBatchSolve solves with all factors, each its own right-hand sides.
-func (t *Thread) RfBatchSolve(h RfHandle, p, q hostmem.Ptr, count int64, temp hostmem.Ptr, ldt int64, lists hostmem.Ptr, ldb int64) error {
-	return t.rfSolve(h, true, p, q, count, func(x *refactor) ([]hostmem.Ptr, error) { return t.list(lists, int64(len(x.all))) }, ldb)
-}
-
-// RfAccessBundledFactorsDevice gives L + U, by rows and without L's diagonal, on the device; it is the handle's.
-func (t *Thread) RfAccessBundledFactorsDevice(h RfHandle, nnz, from, columns, values hostmem.Ptr) error {
-	return ready(h, false, func(x *refactor) error {
-		if nnz == hostmem.Nil || from == hostmem.Nil || columns == hostmem.Nil || values == hostmem.Nil {
-			return invalidValue
-		}
-		if !x.all[0].factored {
-			return notInitialized
-		}
-		parts := []struct {
-			p     hostmem.Ptr
-			bytes int
-			to    hostmem.Ptr
-		}{{hostmem.Of(&x.from[0]), 4 * len(x.from), from}, {hostmem.Of(&x.columns[0]), 4 * len(x.columns), columns}, {hostmem.Of(&x.all[0].v[0]), 8 * len(x.columns), values}}
-		for i, part := range parts {
-			if x.shared[i] != 0 {
-				_ = t.driver().GiveMemory(x.shared[i])
-			}
-			at, err := t.driver().TakeMemory(uint64(part.bytes))
-			if err != nil {
-				x.shared[i] = 0
-				return err
-			}
-			x.shared[i] = at
-			if err := t.driver().Memcpy(at, driver.DevPtr(part.p), uint64(part.bytes)); err != nil {
-				return err
-			}
-			hostmem.Store(part.to, uint64(at))
-		}
-		hostmem.Store(nnz, int32(len(x.columns)))
-		return nil
 	})
 }

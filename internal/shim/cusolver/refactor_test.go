@@ -195,6 +195,17 @@ func TestRf(t *testing.T) {
 	if err := r.th.RfResetValues(n, int64(len(c.ca))-1, c.from, c.cols, c.values(), c.pp, c.pq, h); err != invalidValue {
 		t.Errorf("a number of elements that is not that of the rows: %v", err)
 	}
+	x := dev(r, r.numbers(n), 8)
+	r.ok(r.th.RfSolve(h, c.pp, c.pq, 1, 0, n, x, n)) // with the values before the failure
+	if err := c.setup(h, 0, 0); err != invalidValue {
+		t.Errorf("a setup without values: %v", err)
+	}
+	if err := r.th.RfSolve(h, c.pp, c.pq, 1, 0, n, x, n); err != notInitialized {
+		t.Errorf("a system after a setup that failed: %v", err)
+	}
+	if err := r.th.RfAccessBundledFactorsDevice(h, out, out.Index(1, 8), out.Index(2, 8), out.Index(3, 8)); err != notInitialized {
+		t.Errorf("factors after a setup that failed: %v", err)
+	}
 	r.ok(r.th.RfSetMatrixFormat(h, solver.CUSOLVERRF_MATRIX_FORMAT_CSC, solver.CUSOLVERRF_UNIT_DIAGONAL_ASSUMED_L))
 	if err := c.setup(h, c.values(), 0); err != notSupported {
 		t.Errorf("by columns: %v", err)
