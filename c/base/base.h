@@ -65,10 +65,7 @@ void kz_fork_lock(pthread_mutex_t *lock, int when);
 void kz_context_fork(int when);
 void kz_register_fork(int when);
 
-// kz_nccl_said is the text that ncclGetLastError answers.
-extern char kz_nccl_said[KZ_NCCL_SAID];
-// kz_dnn_said is what cudnnGetLastErrorString answers.
-extern char kz_dnn_said[KZ_DNN_SAID];
+extern kz_last_error_text kz_last_errors[KZ_LAST_ERRORS];
 
 // kz_secure: the process has more rights than the user who started it (setuid, setgid), who must not choose its code or files.
 int kz_secure(void);

@@ -2,12 +2,10 @@
 #ifndef KZ_HOST_H
 #define KZ_HOST_H
 
+#include "lasterror.h"
 #include "register.h"
 #include "thread.h"
 #include "ztable.h"
-
-#define KZ_NCCL_SAID 1024
-#define KZ_DNN_SAID 1024
 
 // kz_host is what the base offers to the Go image.
 struct kz_host {
@@ -17,8 +15,7 @@ struct kz_host {
 	void (*contexts_ended)(void); // lets go what was hung on contexts that are gone
 	uint64_t *noted;              // register.h; read atomically
 	uint64_t (*take)(struct kz_note *out, uint64_t room);
-	char *nccl_said; // KZ_NCCL_SAID bytes, what ncclGetLastError answers; the last one stays 0
-	char *dnn_said;  // KZ_DNN_SAID bytes, likewise for cudnnGetLastErrorString
+	kz_last_error_text *last_errors; // by enum kz_last_error
 };
 
 // kz_image is what the Go image offers: one array of entry points an interface, by slot, holes NULL.

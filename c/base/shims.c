@@ -145,10 +145,9 @@ const char *kzb_ncclGetErrorString(int code) { return text_or(kz_error_text(code
 
 const char *kzb_pncclGetErrorString(int code) { return kzb_ncclGetErrorString(code); }
 
-// What the last failure was, in one line: the Go image writes it.
-char kz_nccl_said[KZ_NCCL_SAID];
+kz_last_error_text kz_last_errors[KZ_LAST_ERRORS];
 
-const char *kzb_ncclGetLastError(void *comm) { return (void)comm, kz_nccl_said; }
+const char *kzb_ncclGetLastError(void *comm) { return (void)comm, kz_last_errors[KZ_LAST_ERROR_NCCL]; }
 
 const char *kzb_pncclGetLastError(void *comm) { return kzb_ncclGetLastError(comm); }
 
@@ -252,16 +251,15 @@ int kzb9_cudnnGetProperty(int type, int *value) {
 	return part((int)cudnn_9(), type, value) ? KZ_CUDNN_STATUS_BAD_PARAM : 0;
 }
 
-char kz_dnn_said[KZ_DNN_SAID];
-
 // The text is told once. A thread that fails meanwhile may leave another one behind it.
 void kzb_cudnnGetLastErrorString(char *to, size_t size) {
 	if (!to || !size)
 		return;
-	size_t n = strnlen(kz_dnn_said, KZ_DNN_SAID - 1);
+	char *text = kz_last_errors[KZ_LAST_ERROR_CUDNN];
+	size_t n = strnlen(text, KZ_LAST_ERROR_SIZE - 1);
 	if (n >= size)
 		n = size - 1;
-	memcpy(to, kz_dnn_said, n);
+	memcpy(to, text, n);
 	to[n] = 0;
-	kz_dnn_said[0] = 0;
+	text[0] = 0;
 }

@@ -55,7 +55,7 @@ static int beside(char *path, size_t size, const char *file) {
 	return n > 0 && (size_t)n < size;
 }
 
-static struct kz_host host = {.thread = kz_thread, .contexts_ended = kz_contexts_ended, .noted = &kz_noted, .take = kz_take, .nccl_said = kz_nccl_said, .dnn_said = kz_dnn_said};
+static struct kz_host host = {.thread = kz_thread, .contexts_ended = kz_contexts_ended, .noted = &kz_noted, .take = kz_take, .last_errors = kz_last_errors};
 
 static void shut(void);
 

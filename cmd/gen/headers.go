@@ -19,35 +19,33 @@ func writeHeaders(w *world) error {
 			return err
 		}
 	}
-	var blas out
-	blas.header("//", "internal/spec/cublas.api")
-	blas.f("#include \"cublas_v2.h\"\n")
-	w.files["include/cublas_api.h"] = blas.Bytes()
-	for _, name := range []string{"cusolverDn.h", "cusolverSp.h", "cusolverSp_LOWLEVEL_PREVIEW.h", "cusolverRf.h"} {
-		var o out
-		o.header("//", "internal/spec/cusolver.api")
-		o.f("#include \"cusolver_common.h\"\n")
-		w.files["include/"+name] = o.Bytes()
-	}
-	for _, name := range []string{"cudnn_version.h", "cudnn_graph.h", "cudnn_ops.h", "cudnn_cnn.h", "cudnn_adv.h", "cudnn_backend.h"} {
-		var o out
-		o.header("//", "internal/spec/cudnn.api")
-		o.f("#include \"cudnn.h\"\n")
-		w.files["include/"+name] = o.Bytes()
-	}
-	var rt out
-	rt.header("//", "internal/spec/cudart.api")
-	rt.f("#ifndef KUDZU_CUDA_RUNTIME_H\n#define KUDZU_CUDA_RUNTIME_H\n\n#include \"cuda_runtime_api.h\"\n\n#endif\n")
-	w.files["include/cuda_runtime.h"] = rt.Bytes()
-	for _, name := range []string{"driver_types.h", "vector_types.h", "library_types.h", "texture_types.h", "surface_types.h", "cuda_profiler_api.h"} {
-		var o out
-		o.header("//", "internal/spec/cudart.api")
-		o.f("#include \"cuda_runtime_api.h\"\n")
-		w.files["include/"+name] = o.Bytes()
+	for _, t := range thinHeaders {
+		for _, name := range t.names {
+			w.thinHeader(t.api, name)
+		}
 	}
 	w.pointerTypes()
 	w.deviceTypes()
 	return nil
+}
+
+// thinHeaders are names that programs include for an interface whose header has another one.
+var thinHeaders = []struct {
+	api   string
+	names []string
+}{
+	{"cublas", []string{"cublas_api.h"}},
+	{"cusolver", []string{"cusolverDn.h", "cusolverSp.h", "cusolverSp_LOWLEVEL_PREVIEW.h", "cusolverRf.h"}},
+	{"cudnn", []string{"cudnn_version.h", "cudnn_graph.h", "cudnn_ops.h", "cudnn_cnn.h", "cudnn_adv.h", "cudnn_backend.h"}},
+	{"cudart", []string{"cuda_runtime.h", "driver_types.h", "vector_types.h", "library_types.h", "texture_types.h", "surface_types.h", "cuda_profiler_api.h"}},
+}
+
+// thinHeader writes a header that only includes the one of the interface.
+func (w *world) thinHeader(api, name string) {
+	var o out
+	o.header("//", "internal/spec/"+api+".api")
+	o.f("#include \"%s\"\n", w.house(api).Header)
+	w.files["include/"+name] = o.Bytes()
 }
 
 // newerVariant is the end of a function's name that the plain name leads to.

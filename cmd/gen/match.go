@@ -242,7 +242,7 @@ func (b *binding) accepts(p spec.Param, t types.Type) (pass, bool) {
 			return passValue, true // the conversion widens it
 		}
 		if b.scope.Underlying(p.Type).Name == "float" && types.TypeString(t.Underlying(), nil) == "float64" {
-			return passValue, true // as before
+			return passValue, true // likewise
 		}
 		return passValue, b.fits(p.Type, t)
 	}

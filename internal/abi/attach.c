@@ -118,9 +118,9 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 int kz_host_secure(void) { return host->secure; }
 
 uint64_t *kz_host_noted(void) { return host->noted; }
-char *kz_host_nccl_said(void) { return host->nccl_said; }
 
-char *kz_host_dnn_said(void) { return host->dnn_said; }
+char *kz_host_last_error(enum kz_last_error of) { return host->last_errors[of]; }
+
 uint64_t kz_host_take(void *out, uint64_t room) { return host->take(out, room); }
 
 static uint64_t call_with(uint32_t flag, uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {

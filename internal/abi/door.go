@@ -161,14 +161,14 @@ func TakeNotes(out unsafe.Pointer, room int) int {
 }
 
 // SayNCCL leaves the text that ncclGetLastError answers, where a text is asked for without Go.
-func SayNCCL(text string) { leave(C.kz_host_nccl_said(), text) }
+func SayNCCL(text string) { leave(C.KZ_LAST_ERROR_NCCL, text) }
 
 // SayDNN leaves the text that cudnnGetLastErrorString answers.
-func SayDNN(text string) { leave(C.kz_host_dnn_said(), text) }
+func SayDNN(text string) { leave(C.KZ_LAST_ERROR_CUDNN, text) }
 
 // leave writes a text where C finds it; the last byte stays 0.
-func leave(at *C.char, text string) {
-	to := unsafe.Slice((*byte)(unsafe.Pointer(at)), C.KZ_SAID-1)
+func leave(of uint32, text string) {
+	to := unsafe.Slice((*byte)(unsafe.Pointer(C.kz_host_last_error(of))), C.KZ_LAST_ERROR_SIZE-1)
 	n := copy(to, text)
 	if n < len(to) {
 		to[n] = 0

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "lasterror.h"
 #include "thread.h"
 
 // Numbers that are no row's.
@@ -38,9 +39,9 @@ int kz_host_secure(void);
 // What the base noted of registrations (register.h).
 uint64_t *kz_host_noted(void);
 uint64_t kz_host_take(void *out, uint64_t room);
-char *kz_host_nccl_said(void);
-char *kz_host_dnn_said(void);
-#define KZ_SAID 1024 // KZ_NCCL_SAID, KZ_DNN_SAID
+
+// kz_host_last_error is where a library's text of the last failure is.
+char *kz_host_last_error(enum kz_last_error of);
 
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
