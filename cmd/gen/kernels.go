@@ -24,8 +24,8 @@ var kernelRules = []struct {
 	ir      bool   // the result is LLVM's text, z*.ll, without what only some releases of LLVM read
 }{
 	// sm_61 is the least any of them needs (dp4a); devices of every higher capability take it.
-	{sources: "internal/shim/*/kernels/*.cu",
-		flags: "-x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_61 --cuda-feature=+ptx64 -O2 -S"},
+	{sources: "internal/shim/*/kernels/*.cu", flags: libraryFlags},
+	{sources: "internal/shim/*/*/kernels/*.cu", flags: libraryFlags},
 	// Appended to programs' modules, of whatever version and target these are.
 	{sources: "internal/devrt/*.cu",
 		flags: "-x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_50 -fno-builtin -Os -S"},
@@ -36,6 +36,8 @@ var kernelRules = []struct {
 	{sources: "internal/libdevice/c/*.c", dir: "internal/libdevice", ir: true,
 		flags: "-target nvptx64-nvidia-cuda -march=sm_50 -x c -std=gnu11 -ffreestanding -ffp-contract=off -fno-math-errno -fno-strict-aliasing -fno-unroll-loops -Wall -Wno-unused-function -O2 -S -emit-llvm"},
 }
+
+const libraryFlags = "-x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_61 --cuda-feature=+ptx64 -O2 -S"
 
 // packName is the file that has all PTX of a folder for the image.
 const packName = "zkernels.lz4"
