@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "bench.h"
 #include "cuda_runtime_api.h"
 #include "cufft.h"
 
@@ -66,20 +66,6 @@ static void open_fftw(struct fftw *f, const char *lib, const char *prefix) {
     *(void **)&f->back = entry(h, prefix, "plan_many_dft_c2r");
     *(void **)&f->execute = entry(h, prefix, "execute");
     *(void **)&f->destroy = entry(h, prefix, "destroy_plan");
-}
-
-static void check(int rc, const char *what) {
-    if (rc) {
-        fprintf(stderr, "fft: %s: %d\n", what, rc);
-        exit(1);
-    }
-}
-
-static clockid_t timer = CLOCK_MONOTONIC;
-static double now(void) {
-    struct timespec t;
-    clock_gettime(timer, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
 /* One row on both sides. */

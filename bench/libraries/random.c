@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "bench.h"
 #include "cuda_runtime_api.h"
 #include "curand.h"
 
@@ -14,20 +14,6 @@ static const struct row {
     const char *name;
     curandRngType_t type;
 } rows[] = {{"Philox", CURAND_RNG_PSEUDO_PHILOX4_32_10}, {"XORWOW", CURAND_RNG_PSEUDO_XORWOW}};
-
-static void check(int rc, const char *what) {
-    if (rc) {
-        fprintf(stderr, "random: %s: %d\n", what, rc);
-        exit(1);
-    }
-}
-
-static clockid_t timer = CLOCK_MONOTONIC;
-static double now(void) {
-    struct timespec t;
-    clock_gettime(timer, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
-}
 
 static double generate(curandGenerator_t g, unsigned *p) {
     double t = now();

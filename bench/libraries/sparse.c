@@ -12,20 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "bench.h"
 
 enum { COLUMNS = 32, MAX_THREADS = 64 };
 
 static int threads = 1, reps = 7;
-
-static clockid_t watch = CLOCK_MONOTONIC;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(watch, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
-}
 
 static unsigned long long seed = 88172645463325252ull;
 static unsigned random_below(unsigned n) {
@@ -299,7 +291,7 @@ int main(int argc, char **argv) {
     for (int i = 1; i + 1 < argc; i += 2)
         if (!strcmp(argv[i], "-reps")) reps = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "-only")) only = argv[i + 1];
-        else if (!strcmp(argv[i], "-clock")) watch = CLOCK_PROCESS_CPUTIME_ID;
+        else if (!strcmp(argv[i], "-clock")) timer = CLOCK_PROCESS_CPUTIME_ID;
     const char *n = getenv("KUDZU_THREADS");
     threads = n ? atoi(n) : (int)sysconf(_SC_NPROCESSORS_ONLN);
     if (threads < 1 || threads > MAX_THREADS) return 2;

@@ -229,7 +229,7 @@ func TestCUDAMissing(t *testing.T) {
 // TestClangFirst: while the first request is one for clang, no worker is started that it does not need.
 func TestClangFirst(t *testing.T) {
 	s := newSupervisor(self(t), false, io.Discard)
-	s.patience = time.Hour
+	s.warmDelay = time.Hour
 	started := func() bool {
 		s.quick.mu.Lock()
 		defer s.quick.mu.Unlock()

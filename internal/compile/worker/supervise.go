@@ -33,10 +33,10 @@ type supervisor struct {
 	clangs *clangs  // of clangs, for CUDA C++
 	quit   chan int // exit status, when we are done
 
-	ahead sync.Once   // starts the first worker of quick before anybody asks for one
-	asked atomic.Bool // a request has come
+	warmFirst sync.Once   // starts the first worker of quick before the first request
+	asked     atomic.Bool // a request has come
 
-	patience time.Duration // how long the first worker waits for a request
+	warmDelay time.Duration // how long the first worker waits for a request
 
 	unanswered sync.WaitGroup // requests of behind
 	gone       atomic.Bool    // there is no client any more
@@ -54,7 +54,7 @@ func newSupervisor(command []string, confined bool, out io.Writer) *supervisor {
 	of := func(kind ...string) *pool {
 		return newPool(slices.Concat(command, []string{"worker"}, kind), confined, jobs())
 	}
-	s := &supervisor{full: of(), quick: of(kindBaseline), behind: of(), out: out, quit: make(chan int, 1), workerIdle: workerIdle, patience: firstRequest}
+	s := &supervisor{full: of(), quick: of(kindBaseline), behind: of(), out: out, quit: make(chan int, 1), workerIdle: workerIdle, warmDelay: firstRequest}
 	s.behind.yields = true
 	s.clangs = newClangs(command[0], confined, jobs())
 	s.idleLimit.Store(int64(supervisorIdle))
@@ -80,9 +80,9 @@ func (s *supervisor) run(in io.Reader) int {
 	}
 	signal.Ignore(syscall.SIGPIPE) // a client that is gone is no reason to end at once
 	// A first request for clang has the processors for itself: it comes at once, if it is why we were started.
-	time.AfterFunc(s.patience, func() {
+	time.AfterFunc(s.warmDelay, func() {
 		if !s.asked.Load() {
-			s.ahead.Do(s.quick.warm)
+			s.warmFirst.Do(s.quick.warm)
 		}
 	})
 	if p, _ := compile.PolicyOf(config.Get(config.Tier)); p == compile.OptimisedOnly {
@@ -189,13 +189,13 @@ func (s *supervisor) begin(f compile.Frame) {
 		go func() {
 			s.reply(s.clangs.answer(f, timeout), nil)
 			if !s.gone.Load() {
-				s.ahead.Do(s.quick.warm) // its code is run next
+				s.warmFirst.Do(s.quick.warm) // its code is run next
 				s.clangs.prepare()
 			}
 		}()
 		return
 	}
-	s.ahead.Do(s.quick.warm)
+	s.warmFirst.Do(s.quick.warm)
 	p := s.full
 	switch {
 	case req.FactsOnly || req.Options.Tier == compile.Baseline:
