@@ -35,6 +35,9 @@ var kernelRules = []struct {
 	// Linked to programs in LLVM's form, which decide the target.
 	{sources: "internal/libdevice/c/*.c", dir: "internal/libdevice", ir: true,
 		flags: "-target nvptx64-nvidia-cuda -march=sm_50 -x c -std=gnu11 -ffreestanding -ffp-contract=off -fno-math-errno -fno-strict-aliasing -fno-unroll-loops -Wall -Wno-unused-function -O2 -S -emit-llvm"},
+	// What pointwise operations of cuDNN call: the same functions, put before kernels that are written at run time.
+	{sources: "internal/shim/cudnn/fuse/c/*.c", dir: "internal/shim/cudnn/fuse", include: "internal/libdevice/c",
+		flags: "-target nvptx64-nvidia-cuda -march=sm_50 -x c -std=gnu11 -ffreestanding -ffp-contract=off -fno-math-errno -fno-strict-aliasing -fno-unroll-loops -Wall -Wno-unused-function -O2 -S"},
 }
 
 const libraryFlags = "-x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_61 --cuda-feature=+ptx64 -O2 -S"
