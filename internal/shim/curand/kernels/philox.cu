@@ -26,27 +26,31 @@ KERNEL philox_start(u32 *counters, u64 first) {
     counters[t] = (u32)(first / DEALT) + (t < first % DEALT);
 }
 
+// Four numbers that are written at once.
+template <class T> struct alignas(4 * sizeof(T) > 16 ? 16 : 4 * sizeof(T)) Four {
+    T v[4];
+};
+
 // each makes the fours that the n numbers from offset on lie in, and hands out those of the call. A four takes blocks blocks; one that
-// is not used up is made again by the next call.
+// is not used up is made again by the next call. While all fours of a thread block are whole and aligned, its threads need no masks.
 template <class T, class F> __device__ inline void each(u32 *counters, u64 offset, u64 n, u32 blocks, T *out, F four) {
-    u64 first = offset / 4, end = offset + n, last = (end + 3) / 4, q = first + THREAD;
-    if (THREAD >= DEALT || q >= last)
-        return;
+    u64 first = offset / 4, end = offset + n, last = (end + 3) / 4, whole = offset % 4 ? 0 : end / 4;
+    u64 begin = first + __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x(), q = begin + __nvvm_read_ptx_sreg_tid_x();
     u32 t = (u32)(q % DEALT), c = counters[t];
+    if ((u64)out % 16 == 0)
+        for (; begin + __nvvm_read_ptx_sreg_ntid_x() <= whole; begin += DEALT, q += DEALT, c += blocks) {
+            Four<T> x;
+            four(c, t, x.v);
+            *(Four<T> *)(out + 4 * (q - first)) = x;
+        }
     for (; q < last; q += DEALT) {
         T v[4];
         four(c, t, v);
         u64 i = 4 * q - offset; // below 0 where a four is begun before the call
-        if (4 * q >= offset && 4 * q + 4 <= end) {
 #pragma unroll
-            for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 4; k++)
+            if (4 * q + k >= offset && 4 * q + k < end)
                 out[i + k] = v[k];
-        } else {
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                if (4 * q + k >= offset && 4 * q + k < end)
-                    out[i + k] = v[k];
-        }
         if (4 * q + 4 <= end)
             c += blocks;
     }

@@ -98,20 +98,34 @@ struct Mrg {
 
 // --- what is made of them -------------------------------------------------------------------------------------------------
 
+// The rounds after which the threads of a block wait for each other. What they write in a round lies together, and rounds are pages
+// apart: a thread that ran ahead would have each page looked up again for the few bytes of a warp.
+#define ROUNDS 32
+
 // each walks the streams: those before first have given one number more than the others, unless extra says that they have not yet.
 template <class G, class F> __device__ inline void each(u32 *states, u32 streams, u32 first, u32 extra, u64 n, F put) {
-    u32 t = THREAD;
+    u64 i = THREAD;
+    u32 t = (u32)i + first; // who gives number i
     if (t >= streams)
-        return;
+        t -= streams;
+    bool one = i < streams;
     G g;
-    g.load(states, streams, t);
-    if (t < first)
+    if (one)
+        g.load(states, streams, t);
+    if (one && t < first)
         for (u32 k = 0; k < extra; k++)
             g.next();
-    u64 i = t >= first ? t - first : t + streams - first;
-    for (; i < n; i += streams)
-        put(i, g);
-    g.store(states, streams, t);
+    u64 whole = streams % __nvvm_read_ptx_sreg_ntid_x() ? 0 : n / streams;
+    for (u64 r = 0; r < whole;) {
+        for (u64 to = r + ROUNDS < whole ? r + ROUNDS : whole; r < to; r++, i += streams)
+            put(i, g);
+        __syncthreads();
+    }
+    if (one)
+        for (; i < n; i += streams)
+            put(i, g);
+    if (one)
+        g.store(states, streams, t);
 }
 
 #define STREAM u32 *states, u32 streams, u32 first, u32 extra, u64 n
