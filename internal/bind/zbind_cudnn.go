@@ -23,14 +23,120 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnCnnVersionCheck", Call: bind_cudnnCnnVersionCheck},
 	{Name: "cudnnCreate_8", Call: bind_cudnnCreate_8},
 	{Name: "cudnnCreate_9", Call: bind_cudnnCreate_9},
+	{Name: "cudnnCreateActivationDescriptor", Call: bind_cudnnCreateActivationDescriptor},
+	{Name: "cudnnCreateAttnDescriptor", Call: bind_cudnnCreateAttnDescriptor},
+	{Name: "cudnnCreateCTCLossDescriptor", Call: bind_cudnnCreateCTCLossDescriptor},
+	{Name: "cudnnCreateConvolutionDescriptor", Call: bind_cudnnCreateConvolutionDescriptor},
+	{Name: "cudnnCreateDropoutDescriptor", Call: bind_cudnnCreateDropoutDescriptor},
+	{Name: "cudnnCreateFilterDescriptor", Call: bind_cudnnCreateFilterDescriptor},
+	{Name: "cudnnCreateFusedOpsConstParamPack", Call: bind_cudnnCreateFusedOpsConstParamPack},
+	{Name: "cudnnCreateFusedOpsPlan", Call: bind_cudnnCreateFusedOpsPlan},
+	{Name: "cudnnCreateFusedOpsVariantParamPack", Call: bind_cudnnCreateFusedOpsVariantParamPack},
+	{Name: "cudnnCreateLRNDescriptor", Call: bind_cudnnCreateLRNDescriptor},
+	{Name: "cudnnCreateOpTensorDescriptor", Call: bind_cudnnCreateOpTensorDescriptor},
+	{Name: "cudnnCreatePoolingDescriptor", Call: bind_cudnnCreatePoolingDescriptor},
+	{Name: "cudnnCreateRNNDataDescriptor", Call: bind_cudnnCreateRNNDataDescriptor},
+	{Name: "cudnnCreateRNNDescriptor", Call: bind_cudnnCreateRNNDescriptor},
+	{Name: "cudnnCreateReduceTensorDescriptor", Call: bind_cudnnCreateReduceTensorDescriptor},
+	{Name: "cudnnCreateSeqDataDescriptor", Call: bind_cudnnCreateSeqDataDescriptor},
+	{Name: "cudnnCreateSpatialTransformerDescriptor", Call: bind_cudnnCreateSpatialTransformerDescriptor},
+	{Name: "cudnnCreateTensorDescriptor", Call: bind_cudnnCreateTensorDescriptor},
+	{Name: "cudnnCreateTensorTransformDescriptor", Call: bind_cudnnCreateTensorTransformDescriptor},
 	{Name: "cudnnDestroy", Call: bind_cudnnDestroy},
+	{Name: "cudnnDestroyActivationDescriptor", Call: bind_cudnnDestroyActivationDescriptor},
+	{Name: "cudnnDestroyAttnDescriptor", Call: bind_cudnnDestroyAttnDescriptor},
+	{Name: "cudnnDestroyCTCLossDescriptor", Call: bind_cudnnDestroyCTCLossDescriptor},
+	{Name: "cudnnDestroyConvolutionDescriptor", Call: bind_cudnnDestroyConvolutionDescriptor},
+	{Name: "cudnnDestroyDropoutDescriptor", Call: bind_cudnnDestroyDropoutDescriptor},
+	{Name: "cudnnDestroyFilterDescriptor", Call: bind_cudnnDestroyFilterDescriptor},
+	{Name: "cudnnDestroyFusedOpsConstParamPack", Call: bind_cudnnDestroyFusedOpsConstParamPack},
+	{Name: "cudnnDestroyFusedOpsPlan", Call: bind_cudnnDestroyFusedOpsPlan},
+	{Name: "cudnnDestroyFusedOpsVariantParamPack", Call: bind_cudnnDestroyFusedOpsVariantParamPack},
+	{Name: "cudnnDestroyLRNDescriptor", Call: bind_cudnnDestroyLRNDescriptor},
+	{Name: "cudnnDestroyOpTensorDescriptor", Call: bind_cudnnDestroyOpTensorDescriptor},
+	{Name: "cudnnDestroyPoolingDescriptor", Call: bind_cudnnDestroyPoolingDescriptor},
+	{Name: "cudnnDestroyRNNDataDescriptor", Call: bind_cudnnDestroyRNNDataDescriptor},
+	{Name: "cudnnDestroyRNNDescriptor", Call: bind_cudnnDestroyRNNDescriptor},
+	{Name: "cudnnDestroyReduceTensorDescriptor", Call: bind_cudnnDestroyReduceTensorDescriptor},
+	{Name: "cudnnDestroySeqDataDescriptor", Call: bind_cudnnDestroySeqDataDescriptor},
+	{Name: "cudnnDestroySpatialTransformerDescriptor", Call: bind_cudnnDestroySpatialTransformerDescriptor},
+	{Name: "cudnnDestroyTensorDescriptor", Call: bind_cudnnDestroyTensorDescriptor},
+	{Name: "cudnnDestroyTensorTransformDescriptor", Call: bind_cudnnDestroyTensorTransformDescriptor},
+	{Name: "cudnnGetActivationDescriptor", Call: bind_cudnnGetActivationDescriptor},
+	{Name: "cudnnGetActivationDescriptorSwishBeta", Call: bind_cudnnGetActivationDescriptorSwishBeta},
+	{Name: "cudnnGetAttnDescriptor", Call: bind_cudnnGetAttnDescriptor},
+	{Name: "cudnnGetCTCLossDescriptor", Call: bind_cudnnGetCTCLossDescriptor},
+	{Name: "cudnnGetCTCLossDescriptorEx", Call: bind_cudnnGetCTCLossDescriptorEx},
+	{Name: "cudnnGetCTCLossDescriptor_v8", Call: bind_cudnnGetCTCLossDescriptor_v8},
+	{Name: "cudnnGetCTCLossDescriptor_v9", Call: bind_cudnnGetCTCLossDescriptor_v9},
+	{Name: "cudnnGetConvolution2dDescriptor", Call: bind_cudnnGetConvolution2dDescriptor},
+	{Name: "cudnnGetConvolution2dForwardOutputDim", Call: bind_cudnnGetConvolution2dForwardOutputDim},
+	{Name: "cudnnGetConvolutionGroupCount", Call: bind_cudnnGetConvolutionGroupCount},
+	{Name: "cudnnGetConvolutionMathType", Call: bind_cudnnGetConvolutionMathType},
+	{Name: "cudnnGetConvolutionNdDescriptor", Call: bind_cudnnGetConvolutionNdDescriptor},
+	{Name: "cudnnGetConvolutionNdForwardOutputDim", Call: bind_cudnnGetConvolutionNdForwardOutputDim},
+	{Name: "cudnnGetConvolutionReorderType", Call: bind_cudnnGetConvolutionReorderType},
+	{Name: "cudnnGetFilter4dDescriptor", Call: bind_cudnnGetFilter4dDescriptor},
+	{Name: "cudnnGetFilterNdDescriptor", Call: bind_cudnnGetFilterNdDescriptor},
+	{Name: "cudnnGetFilterSizeInBytes", Call: bind_cudnnGetFilterSizeInBytes},
+	{Name: "cudnnGetFusedOpsConstParamPackAttribute", Call: bind_cudnnGetFusedOpsConstParamPackAttribute},
+	{Name: "cudnnGetFusedOpsVariantParamPackAttribute", Call: bind_cudnnGetFusedOpsVariantParamPackAttribute},
+	{Name: "cudnnGetLRNDescriptor", Call: bind_cudnnGetLRNDescriptor},
+	{Name: "cudnnGetOpTensorDescriptor", Call: bind_cudnnGetOpTensorDescriptor},
+	{Name: "cudnnGetPooling2dDescriptor", Call: bind_cudnnGetPooling2dDescriptor},
+	{Name: "cudnnGetPooling2dForwardOutputDim", Call: bind_cudnnGetPooling2dForwardOutputDim},
+	{Name: "cudnnGetPoolingNdDescriptor", Call: bind_cudnnGetPoolingNdDescriptor},
+	{Name: "cudnnGetPoolingNdForwardOutputDim", Call: bind_cudnnGetPoolingNdForwardOutputDim},
+	{Name: "cudnnGetRNNDataDescriptor", Call: bind_cudnnGetRNNDataDescriptor},
+	{Name: "cudnnGetRNNDescriptor_v8", Call: bind_cudnnGetRNNDescriptor_v8},
+	{Name: "cudnnGetReduceTensorDescriptor", Call: bind_cudnnGetReduceTensorDescriptor},
+	{Name: "cudnnGetSeqDataDescriptor", Call: bind_cudnnGetSeqDataDescriptor},
 	{Name: "cudnnGetStream", Call: bind_cudnnGetStream},
+	{Name: "cudnnGetTensor4dDescriptor", Call: bind_cudnnGetTensor4dDescriptor},
+	{Name: "cudnnGetTensorNdDescriptor", Call: bind_cudnnGetTensorNdDescriptor},
+	{Name: "cudnnGetTensorSizeInBytes", Call: bind_cudnnGetTensorSizeInBytes},
+	{Name: "cudnnGetTensorTransformDescriptor", Call: bind_cudnnGetTensorTransformDescriptor},
 	{Name: "cudnnGraphVersionCheck", Call: bind_cudnnGraphVersionCheck},
+	{Name: "cudnnInitTransformDest", Call: bind_cudnnInitTransformDest},
 	{Name: "cudnnOpsInferVersionCheck", Call: bind_cudnnOpsInferVersionCheck},
 	{Name: "cudnnOpsTrainVersionCheck", Call: bind_cudnnOpsTrainVersionCheck},
 	{Name: "cudnnOpsVersionCheck", Call: bind_cudnnOpsVersionCheck},
 	{Name: "cudnnQueryRuntimeError", Call: bind_cudnnQueryRuntimeError},
+	{Name: "cudnnRNNGetClip_v8", Call: bind_cudnnRNNGetClip_v8},
+	{Name: "cudnnRNNGetClip_v9", Call: bind_cudnnRNNGetClip_v9},
+	{Name: "cudnnRNNSetClip_v8", Call: bind_cudnnRNNSetClip_v8},
+	{Name: "cudnnRNNSetClip_v9", Call: bind_cudnnRNNSetClip_v9},
+	{Name: "cudnnSetActivationDescriptor", Call: bind_cudnnSetActivationDescriptor},
+	{Name: "cudnnSetActivationDescriptorSwishBeta", Call: bind_cudnnSetActivationDescriptorSwishBeta},
+	{Name: "cudnnSetAttnDescriptor", Call: bind_cudnnSetAttnDescriptor},
+	{Name: "cudnnSetCTCLossDescriptor", Call: bind_cudnnSetCTCLossDescriptor},
+	{Name: "cudnnSetCTCLossDescriptorEx", Call: bind_cudnnSetCTCLossDescriptorEx},
+	{Name: "cudnnSetCTCLossDescriptor_v8", Call: bind_cudnnSetCTCLossDescriptor_v8},
+	{Name: "cudnnSetCTCLossDescriptor_v9", Call: bind_cudnnSetCTCLossDescriptor_v9},
+	{Name: "cudnnSetConvolution2dDescriptor", Call: bind_cudnnSetConvolution2dDescriptor},
+	{Name: "cudnnSetConvolutionGroupCount", Call: bind_cudnnSetConvolutionGroupCount},
+	{Name: "cudnnSetConvolutionMathType", Call: bind_cudnnSetConvolutionMathType},
+	{Name: "cudnnSetConvolutionNdDescriptor", Call: bind_cudnnSetConvolutionNdDescriptor},
+	{Name: "cudnnSetConvolutionReorderType", Call: bind_cudnnSetConvolutionReorderType},
+	{Name: "cudnnSetFilter4dDescriptor", Call: bind_cudnnSetFilter4dDescriptor},
+	{Name: "cudnnSetFilterNdDescriptor", Call: bind_cudnnSetFilterNdDescriptor},
+	{Name: "cudnnSetFusedOpsConstParamPackAttribute", Call: bind_cudnnSetFusedOpsConstParamPackAttribute},
+	{Name: "cudnnSetFusedOpsVariantParamPackAttribute", Call: bind_cudnnSetFusedOpsVariantParamPackAttribute},
+	{Name: "cudnnSetLRNDescriptor", Call: bind_cudnnSetLRNDescriptor},
+	{Name: "cudnnSetOpTensorDescriptor", Call: bind_cudnnSetOpTensorDescriptor},
+	{Name: "cudnnSetPooling2dDescriptor", Call: bind_cudnnSetPooling2dDescriptor},
+	{Name: "cudnnSetPoolingNdDescriptor", Call: bind_cudnnSetPoolingNdDescriptor},
+	{Name: "cudnnSetRNNDataDescriptor", Call: bind_cudnnSetRNNDataDescriptor},
+	{Name: "cudnnSetRNNDescriptor_v8", Call: bind_cudnnSetRNNDescriptor_v8},
+	{Name: "cudnnSetReduceTensorDescriptor", Call: bind_cudnnSetReduceTensorDescriptor},
+	{Name: "cudnnSetSeqDataDescriptor", Call: bind_cudnnSetSeqDataDescriptor},
+	{Name: "cudnnSetSpatialTransformerNdDescriptor", Call: bind_cudnnSetSpatialTransformerNdDescriptor},
 	{Name: "cudnnSetStream", Call: bind_cudnnSetStream},
+	{Name: "cudnnSetTensor4dDescriptor", Call: bind_cudnnSetTensor4dDescriptor},
+	{Name: "cudnnSetTensor4dDescriptorEx", Call: bind_cudnnSetTensor4dDescriptorEx},
+	{Name: "cudnnSetTensorNdDescriptor", Call: bind_cudnnSetTensorNdDescriptor},
+	{Name: "cudnnSetTensorNdDescriptorEx", Call: bind_cudnnSetTensorNdDescriptorEx},
+	{Name: "cudnnSetTensorTransformDescriptor", Call: bind_cudnnSetTensorTransformDescriptor},
 	{Name: "cudnnSubquadraticOpsVersionCheck", Call: bind_cudnnSubquadraticOpsVersionCheck},
 }
 
@@ -116,6 +222,332 @@ func bind_cudnnCreate_9(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnCreateActivationDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ActivationDesc uint64
+	})(args)
+	if a.ActivationDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateActivationDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ActivationDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateAttnDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AttnDesc uint64
+	})(args)
+	if a.AttnDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateAttnDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.AttnDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateCTCLossDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc uint64
+	})(args)
+	if a.CtcLossDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateCTCLossDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CtcLossDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateConvolutionDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc uint64
+	})(args)
+	if a.ConvDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateConvolutionDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ConvDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateDropoutDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DropoutDesc uint64
+	})(args)
+	if a.DropoutDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateDropoutDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.DropoutDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateFilterDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		FilterDesc uint64
+	})(args)
+	if a.FilterDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateFilterDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.FilterDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateFusedOpsConstParamPack(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConstPack uint64
+		Ops       uint32
+	})(args)
+	if a.ConstPack == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateFusedOpsConstParamPack(dnn.CudnnFusedOps_t(a.Ops))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ConstPack), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateFusedOpsPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan uint64
+		Ops  uint32
+	})(args)
+	if a.Plan == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateFusedOpsPlan(dnn.CudnnFusedOps_t(a.Ops))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Plan), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateFusedOpsVariantParamPack(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		VarPack uint64
+		Ops     uint32
+	})(args)
+	if a.VarPack == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateFusedOpsVariantParamPack(dnn.CudnnFusedOps_t(a.Ops))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.VarPack), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateLRNDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NormDesc uint64
+	})(args)
+	if a.NormDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateLRNDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NormDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateOpTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		OpTensorDesc uint64
+	})(args)
+	if a.OpTensorDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateOpTensorDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.OpTensorDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreatePoolingDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PoolingDesc uint64
+	})(args)
+	if a.PoolingDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreatePoolingDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.PoolingDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateRNNDataDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDataDesc uint64
+	})(args)
+	if a.RnnDataDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateRNNDataDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.RnnDataDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateRNNDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc uint64
+	})(args)
+	if a.RnnDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateRNNDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.RnnDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateReduceTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ReduceTensorDesc uint64
+	})(args)
+	if a.ReduceTensorDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateReduceTensorDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ReduceTensorDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateSeqDataDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		SeqDataDesc uint64
+	})(args)
+	if a.SeqDataDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateSeqDataDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SeqDataDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateSpatialTransformerDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		StDesc uint64
+	})(args)
+	if a.StDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateSpatialTransformerDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.StDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc uint64
+	})(args)
+	if a.TensorDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateTensorDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.TensorDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateTensorTransformDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc uint64
+	})(args)
+	if a.TransformDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateTensorTransformDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.TransformDesc), uint64(r0))
+	return 0
+}
+
 func bind_cudnnDestroy(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -125,6 +557,1101 @@ func bind_cudnnDestroy(thread, args unsafe.Pointer) int32 {
 	err := (*cudnn.Thread)(thread).Destroy(cudnn.Handle(a.Handle))
 	if err != nil {
 		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyActivationDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ActivationDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyActivationDescriptor(dnn.CudnnActivationDescriptor_t(a.ActivationDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyAttnDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AttnDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyAttnDescriptor(dnn.CudnnAttnDescriptor_t(a.AttnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyCTCLossDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyCTCLossDescriptor(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyConvolutionDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyConvolutionDescriptor(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyDropoutDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DropoutDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyDropoutDescriptor(dnn.CudnnDropoutDescriptor_t(a.DropoutDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyFilterDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		FilterDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyFilterDescriptor(dnn.CudnnFilterDescriptor_t(a.FilterDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyFusedOpsConstParamPack(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConstPack uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyFusedOpsConstParamPack(dnn.CudnnFusedOpsConstParamPack_t(a.ConstPack))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyFusedOpsPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyFusedOpsPlan(dnn.CudnnFusedOpsPlan_t(a.Plan))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyFusedOpsVariantParamPack(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		VarPack uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyFusedOpsVariantParamPack(dnn.CudnnFusedOpsVariantParamPack_t(a.VarPack))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyLRNDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		LrnDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyLRNDescriptor(dnn.CudnnLRNDescriptor_t(a.LrnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyOpTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		OpTensorDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyOpTensorDescriptor(dnn.CudnnOpTensorDescriptor_t(a.OpTensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyPoolingDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PoolingDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyPoolingDescriptor(dnn.CudnnPoolingDescriptor_t(a.PoolingDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyRNNDataDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDataDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyRNNDataDescriptor(dnn.CudnnRNNDataDescriptor_t(a.RnnDataDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyRNNDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyRNNDescriptor(dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyReduceTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ReduceTensorDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyReduceTensorDescriptor(dnn.CudnnReduceTensorDescriptor_t(a.ReduceTensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroySeqDataDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		SeqDataDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroySeqDataDescriptor(dnn.CudnnSeqDataDescriptor_t(a.SeqDataDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroySpatialTransformerDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		StDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroySpatialTransformerDescriptor(dnn.CudnnSpatialTransformerDescriptor_t(a.StDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyTensorDescriptor(dnn.CudnnTensorDescriptor_t(a.TensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyTensorTransformDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyTensorTransformDescriptor(dnn.CudnnTensorTransformDescriptor_t(a.TransformDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnGetActivationDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ActivationDesc uint64
+		Mode           uint64
+		ReluNanOpt     uint64
+		Coef           uint64
+	})(args)
+	r1, r2, r3, err := (*cudnn.Thread)(thread).GetActivationDescriptor(dnn.CudnnActivationDescriptor_t(a.ActivationDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Mode != 0 {
+		hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
+	}
+	if a.ReluNanOpt != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReluNanOpt), uint32(r2))
+	}
+	if a.Coef != 0 {
+		hostmem.Store(hostmem.Ptr(a.Coef), float64(r3))
+	}
+	return 0
+}
+
+func bind_cudnnGetActivationDescriptorSwishBeta(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ActivationDesc uint64
+		Swish_beta     uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetActivationDescriptorSwishBeta(dnn.CudnnActivationDescriptor_t(a.ActivationDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Swish_beta != 0 {
+		hostmem.Store(hostmem.Ptr(a.Swish_beta), float64(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetAttnDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AttnDesc        uint64
+		AttnMode        uint64
+		NHeads          uint64
+		SmScaler        uint64
+		DataType        uint64
+		ComputePrec     uint64
+		MathType        uint64
+		AttnDropoutDesc uint64
+		PostDropoutDesc uint64
+		QSize           uint64
+		KSize           uint64
+		VSize           uint64
+		QProjSize       uint64
+		KProjSize       uint64
+		VProjSize       uint64
+		OProjSize       uint64
+		QoMaxSeqLength  uint64
+		KvMaxSeqLength  uint64
+		MaxBatchSize    uint64
+		MaxBeamSize     uint64
+	})(args)
+	r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, r18, r19, err := (*cudnn.Thread)(thread).GetAttnDescriptor(dnn.CudnnAttnDescriptor_t(a.AttnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.AttnMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.AttnMode), uint32(r1))
+	}
+	if a.NHeads != 0 {
+		hostmem.Store(hostmem.Ptr(a.NHeads), uint32(r2))
+	}
+	if a.SmScaler != 0 {
+		hostmem.Store(hostmem.Ptr(a.SmScaler), float64(r3))
+	}
+	if a.DataType != 0 {
+		hostmem.Store(hostmem.Ptr(a.DataType), uint32(r4))
+	}
+	if a.ComputePrec != 0 {
+		hostmem.Store(hostmem.Ptr(a.ComputePrec), uint32(r5))
+	}
+	if a.MathType != 0 {
+		hostmem.Store(hostmem.Ptr(a.MathType), uint32(r6))
+	}
+	if a.AttnDropoutDesc != 0 {
+		hostmem.Store(hostmem.Ptr(a.AttnDropoutDesc), uint64(r7))
+	}
+	if a.PostDropoutDesc != 0 {
+		hostmem.Store(hostmem.Ptr(a.PostDropoutDesc), uint64(r8))
+	}
+	if a.QSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.QSize), uint32(r9))
+	}
+	if a.KSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.KSize), uint32(r10))
+	}
+	if a.VSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.VSize), uint32(r11))
+	}
+	if a.QProjSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.QProjSize), uint32(r12))
+	}
+	if a.KProjSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.KProjSize), uint32(r13))
+	}
+	if a.VProjSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.VProjSize), uint32(r14))
+	}
+	if a.OProjSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.OProjSize), uint32(r15))
+	}
+	if a.QoMaxSeqLength != 0 {
+		hostmem.Store(hostmem.Ptr(a.QoMaxSeqLength), uint32(r16))
+	}
+	if a.KvMaxSeqLength != 0 {
+		hostmem.Store(hostmem.Ptr(a.KvMaxSeqLength), uint32(r17))
+	}
+	if a.MaxBatchSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.MaxBatchSize), uint32(r18))
+	}
+	if a.MaxBeamSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.MaxBeamSize), uint32(r19))
+	}
+	return 0
+}
+
+func bind_cudnnGetCTCLossDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc uint64
+		CompType    uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetCTCLossDescriptor(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.CompType != 0 {
+		hostmem.Store(hostmem.Ptr(a.CompType), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetCTCLossDescriptorEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc uint64
+		CompType    uint64
+		NormMode    uint64
+		GradMode    uint64
+	})(args)
+	r1, r2, r3, err := (*cudnn.Thread)(thread).GetCTCLossDescriptorEx(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.CompType != 0 {
+		hostmem.Store(hostmem.Ptr(a.CompType), uint32(r1))
+	}
+	if a.NormMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.NormMode), uint32(r2))
+	}
+	if a.GradMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.GradMode), uint32(r3))
+	}
+	return 0
+}
+
+func bind_cudnnGetCTCLossDescriptor_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc    uint64
+		CompType       uint64
+		NormMode       uint64
+		GradMode       uint64
+		MaxLabelLength uint64
+	})(args)
+	r1, r2, r3, r4, err := (*cudnn.Thread)(thread).GetCTCLossDescriptorV8(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.CompType != 0 {
+		hostmem.Store(hostmem.Ptr(a.CompType), uint32(r1))
+	}
+	if a.NormMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.NormMode), uint32(r2))
+	}
+	if a.GradMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.GradMode), uint32(r3))
+	}
+	if a.MaxLabelLength != 0 {
+		hostmem.Store(hostmem.Ptr(a.MaxLabelLength), uint32(r4))
+	}
+	return 0
+}
+
+func bind_cudnnGetCTCLossDescriptor_v9(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc    uint64
+		CompType       uint64
+		NormMode       uint64
+		CtcGradMode    uint64
+		MaxLabelLength uint64
+	})(args)
+	r1, r2, r3, r4, err := (*cudnn.Thread)(thread).GetCTCLossDescriptorV9(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.CompType != 0 {
+		hostmem.Store(hostmem.Ptr(a.CompType), uint32(r1))
+	}
+	if a.NormMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.NormMode), uint32(r2))
+	}
+	if a.CtcGradMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.CtcGradMode), uint32(r3))
+	}
+	if a.MaxLabelLength != 0 {
+		hostmem.Store(hostmem.Ptr(a.MaxLabelLength), uint32(r4))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolution2dDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc    uint64
+		Pad_h       uint64
+		Pad_w       uint64
+		U           uint64
+		V           uint64
+		Dilation_h  uint64
+		Dilation_w  uint64
+		Mode        uint64
+		ComputeType uint64
+	})(args)
+	r1, r2, r3, r4, r5, r6, r7, r8, err := (*cudnn.Thread)(thread).GetConvolution2dDescriptor(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Pad_h != 0 {
+		hostmem.Store(hostmem.Ptr(a.Pad_h), uint32(r1))
+	}
+	if a.Pad_w != 0 {
+		hostmem.Store(hostmem.Ptr(a.Pad_w), uint32(r2))
+	}
+	if a.U != 0 {
+		hostmem.Store(hostmem.Ptr(a.U), uint32(r3))
+	}
+	if a.V != 0 {
+		hostmem.Store(hostmem.Ptr(a.V), uint32(r4))
+	}
+	if a.Dilation_h != 0 {
+		hostmem.Store(hostmem.Ptr(a.Dilation_h), uint32(r5))
+	}
+	if a.Dilation_w != 0 {
+		hostmem.Store(hostmem.Ptr(a.Dilation_w), uint32(r6))
+	}
+	if a.Mode != 0 {
+		hostmem.Store(hostmem.Ptr(a.Mode), uint32(r7))
+	}
+	if a.ComputeType != 0 {
+		hostmem.Store(hostmem.Ptr(a.ComputeType), uint32(r8))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolution2dForwardOutputDim(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc        uint64
+		InputTensorDesc uint64
+		FilterDesc      uint64
+		N               uint64
+		C               uint64
+		H               uint64
+		W               uint64
+	})(args)
+	r3, r4, r5, r6, err := (*cudnn.Thread)(thread).GetConvolution2dForwardOutputDim(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.InputTensorDesc), dnn.CudnnFilterDescriptor_t(a.FilterDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.N != 0 {
+		hostmem.Store(hostmem.Ptr(a.N), uint32(r3))
+	}
+	if a.C != 0 {
+		hostmem.Store(hostmem.Ptr(a.C), uint32(r4))
+	}
+	if a.H != 0 {
+		hostmem.Store(hostmem.Ptr(a.H), uint32(r5))
+	}
+	if a.W != 0 {
+		hostmem.Store(hostmem.Ptr(a.W), uint32(r6))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionGroupCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc   uint64
+		GroupCount uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetConvolutionGroupCount(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.GroupCount != 0 {
+		hostmem.Store(hostmem.Ptr(a.GroupCount), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionMathType(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc uint64
+		MathType uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetConvolutionMathType(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.MathType != 0 {
+		hostmem.Store(hostmem.Ptr(a.MathType), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc             uint64
+		ArrayLengthRequested uint32
+		ArrayLength          uint64
+		PadA                 uint64
+		StrideA              uint64
+		DilationA            uint64
+		Mode                 uint64
+		ComputeType          uint64
+	})(args)
+	r2, r6, r7, err := (*cudnn.Thread)(thread).GetConvolutionNdDescriptor(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), int32(a.ArrayLengthRequested), hostmem.Ptr(a.PadA), hostmem.Ptr(a.StrideA), hostmem.Ptr(a.DilationA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ArrayLength != 0 {
+		hostmem.Store(hostmem.Ptr(a.ArrayLength), uint32(r2))
+	}
+	if a.Mode != 0 {
+		hostmem.Store(hostmem.Ptr(a.Mode), uint32(r6))
+	}
+	if a.ComputeType != 0 {
+		hostmem.Store(hostmem.Ptr(a.ComputeType), uint32(r7))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionNdForwardOutputDim(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc        uint64
+		InputTensorDesc uint64
+		FilterDesc      uint64
+		NbDims          uint32
+		TensorOuputDimA uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).GetConvolutionNdForwardOutputDim(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.InputTensorDesc), dnn.CudnnFilterDescriptor_t(a.FilterDesc), int32(a.NbDims), hostmem.Ptr(a.TensorOuputDimA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionReorderType(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc    uint64
+		ReorderType uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetConvolutionReorderType(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ReorderType != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReorderType), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetFilter4dDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		FilterDesc uint64
+		DataType   uint64
+		Format     uint64
+		K          uint64
+		C          uint64
+		H          uint64
+		W          uint64
+	})(args)
+	r1, r2, r3, r4, r5, r6, err := (*cudnn.Thread)(thread).GetFilter4dDescriptor(dnn.CudnnFilterDescriptor_t(a.FilterDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.DataType != 0 {
+		hostmem.Store(hostmem.Ptr(a.DataType), uint32(r1))
+	}
+	if a.Format != 0 {
+		hostmem.Store(hostmem.Ptr(a.Format), uint32(r2))
+	}
+	if a.K != 0 {
+		hostmem.Store(hostmem.Ptr(a.K), uint32(r3))
+	}
+	if a.C != 0 {
+		hostmem.Store(hostmem.Ptr(a.C), uint32(r4))
+	}
+	if a.H != 0 {
+		hostmem.Store(hostmem.Ptr(a.H), uint32(r5))
+	}
+	if a.W != 0 {
+		hostmem.Store(hostmem.Ptr(a.W), uint32(r6))
+	}
+	return 0
+}
+
+func bind_cudnnGetFilterNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		FilterDesc      uint64
+		NbDimsRequested uint32
+		DataType        uint64
+		Format          uint64
+		NbDims          uint64
+		FilterDimA      uint64
+	})(args)
+	r2, r3, r4, err := (*cudnn.Thread)(thread).GetFilterNdDescriptor(dnn.CudnnFilterDescriptor_t(a.FilterDesc), int32(a.NbDimsRequested), hostmem.Ptr(a.FilterDimA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.DataType != 0 {
+		hostmem.Store(hostmem.Ptr(a.DataType), uint32(r2))
+	}
+	if a.Format != 0 {
+		hostmem.Store(hostmem.Ptr(a.Format), uint32(r3))
+	}
+	if a.NbDims != 0 {
+		hostmem.Store(hostmem.Ptr(a.NbDims), uint32(r4))
+	}
+	return 0
+}
+
+func bind_cudnnGetFilterSizeInBytes(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		FilterDesc uint64
+		Size       uint64
+	})(args)
+	if a.Size == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r1, err := (*cudnn.Thread)(thread).GetFilterSizeInBytes(dnn.CudnnFilterDescriptor_t(a.FilterDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Size), uint64(r1))
+	return 0
+}
+
+func bind_cudnnGetFusedOpsConstParamPackAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConstPack  uint64
+		ParamLabel uint32
+		Param      uint64
+		IsNULL     uint64
+	})(args)
+	r3, err := (*cudnn.Thread)(thread).GetFusedOpsConstParamPackAttribute(dnn.CudnnFusedOpsConstParamPack_t(a.ConstPack), dnn.CudnnFusedOpsConstParamLabel_t(a.ParamLabel), hostmem.Ptr(a.Param))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.IsNULL != 0 {
+		hostmem.Store(hostmem.Ptr(a.IsNULL), uint32(r3))
+	}
+	return 0
+}
+
+func bind_cudnnGetFusedOpsVariantParamPackAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		VarPack    uint64
+		ParamLabel uint32
+		Ptr        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).GetFusedOpsVariantParamPackAttribute(dnn.CudnnFusedOpsVariantParamPack_t(a.VarPack), dnn.CudnnFusedOpsVariantParamLabel_t(a.ParamLabel), hostmem.Ptr(a.Ptr))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnGetLRNDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NormDesc uint64
+		LrnN     uint64
+		LrnAlpha uint64
+		LrnBeta  uint64
+		LrnK     uint64
+	})(args)
+	r1, r2, r3, r4, err := (*cudnn.Thread)(thread).GetLRNDescriptor(dnn.CudnnLRNDescriptor_t(a.NormDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.LrnN != 0 {
+		hostmem.Store(hostmem.Ptr(a.LrnN), uint32(r1))
+	}
+	if a.LrnAlpha != 0 {
+		hostmem.Store(hostmem.Ptr(a.LrnAlpha), float64(r2))
+	}
+	if a.LrnBeta != 0 {
+		hostmem.Store(hostmem.Ptr(a.LrnBeta), float64(r3))
+	}
+	if a.LrnK != 0 {
+		hostmem.Store(hostmem.Ptr(a.LrnK), float64(r4))
+	}
+	return 0
+}
+
+func bind_cudnnGetOpTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		OpTensorDesc     uint64
+		OpTensorOp       uint64
+		OpTensorCompType uint64
+		OpTensorNanOpt   uint64
+	})(args)
+	r1, r2, r3, err := (*cudnn.Thread)(thread).GetOpTensorDescriptor(dnn.CudnnOpTensorDescriptor_t(a.OpTensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.OpTensorOp != 0 {
+		hostmem.Store(hostmem.Ptr(a.OpTensorOp), uint32(r1))
+	}
+	if a.OpTensorCompType != 0 {
+		hostmem.Store(hostmem.Ptr(a.OpTensorCompType), uint32(r2))
+	}
+	if a.OpTensorNanOpt != 0 {
+		hostmem.Store(hostmem.Ptr(a.OpTensorNanOpt), uint32(r3))
+	}
+	return 0
+}
+
+func bind_cudnnGetPooling2dDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PoolingDesc       uint64
+		Mode              uint64
+		MaxpoolingNanOpt  uint64
+		WindowHeight      uint64
+		WindowWidth       uint64
+		VerticalPadding   uint64
+		HorizontalPadding uint64
+		VerticalStride    uint64
+		HorizontalStride  uint64
+	})(args)
+	r1, r2, r3, r4, r5, r6, r7, r8, err := (*cudnn.Thread)(thread).GetPooling2dDescriptor(dnn.CudnnPoolingDescriptor_t(a.PoolingDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Mode != 0 {
+		hostmem.Store(hostmem.Ptr(a.Mode), uint32(r1))
+	}
+	if a.MaxpoolingNanOpt != 0 {
+		hostmem.Store(hostmem.Ptr(a.MaxpoolingNanOpt), uint32(r2))
+	}
+	if a.WindowHeight != 0 {
+		hostmem.Store(hostmem.Ptr(a.WindowHeight), uint32(r3))
+	}
+	if a.WindowWidth != 0 {
+		hostmem.Store(hostmem.Ptr(a.WindowWidth), uint32(r4))
+	}
+	if a.VerticalPadding != 0 {
+		hostmem.Store(hostmem.Ptr(a.VerticalPadding), uint32(r5))
+	}
+	if a.HorizontalPadding != 0 {
+		hostmem.Store(hostmem.Ptr(a.HorizontalPadding), uint32(r6))
+	}
+	if a.VerticalStride != 0 {
+		hostmem.Store(hostmem.Ptr(a.VerticalStride), uint32(r7))
+	}
+	if a.HorizontalStride != 0 {
+		hostmem.Store(hostmem.Ptr(a.HorizontalStride), uint32(r8))
+	}
+	return 0
+}
+
+func bind_cudnnGetPooling2dForwardOutputDim(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PoolingDesc     uint64
+		InputTensorDesc uint64
+		N               uint64
+		C               uint64
+		H               uint64
+		W               uint64
+	})(args)
+	r2, r3, r4, r5, err := (*cudnn.Thread)(thread).GetPooling2dForwardOutputDim(dnn.CudnnPoolingDescriptor_t(a.PoolingDesc), dnn.CudnnTensorDescriptor_t(a.InputTensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.N != 0 {
+		hostmem.Store(hostmem.Ptr(a.N), uint32(r2))
+	}
+	if a.C != 0 {
+		hostmem.Store(hostmem.Ptr(a.C), uint32(r3))
+	}
+	if a.H != 0 {
+		hostmem.Store(hostmem.Ptr(a.H), uint32(r4))
+	}
+	if a.W != 0 {
+		hostmem.Store(hostmem.Ptr(a.W), uint32(r5))
+	}
+	return 0
+}
+
+func bind_cudnnGetPoolingNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PoolingDesc      uint64
+		NbDimsRequested  uint32
+		Mode             uint64
+		MaxpoolingNanOpt uint64
+		NbDims           uint64
+		WindowDimA       uint64
+		PaddingA         uint64
+		StrideA          uint64
+	})(args)
+	r2, r3, r4, err := (*cudnn.Thread)(thread).GetPoolingNdDescriptor(dnn.CudnnPoolingDescriptor_t(a.PoolingDesc), int32(a.NbDimsRequested), hostmem.Ptr(a.WindowDimA), hostmem.Ptr(a.PaddingA), hostmem.Ptr(a.StrideA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Mode != 0 {
+		hostmem.Store(hostmem.Ptr(a.Mode), uint32(r2))
+	}
+	if a.MaxpoolingNanOpt != 0 {
+		hostmem.Store(hostmem.Ptr(a.MaxpoolingNanOpt), uint32(r3))
+	}
+	if a.NbDims != 0 {
+		hostmem.Store(hostmem.Ptr(a.NbDims), uint32(r4))
+	}
+	return 0
+}
+
+func bind_cudnnGetPoolingNdForwardOutputDim(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PoolingDesc      uint64
+		InputTensorDesc  uint64
+		NbDims           uint32
+		OutputTensorDimA uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).GetPoolingNdForwardOutputDim(dnn.CudnnPoolingDescriptor_t(a.PoolingDesc), dnn.CudnnTensorDescriptor_t(a.InputTensorDesc), int32(a.NbDims), hostmem.Ptr(a.OutputTensorDimA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNDataDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDataDesc          uint64
+		DataType             uint64
+		Layout               uint64
+		MaxSeqLength         uint64
+		BatchSize            uint64
+		VectorSize           uint64
+		ArrayLengthRequested uint32
+		SeqLengthArray       uint64
+		PaddingFill          uint64
+	})(args)
+	r1, r2, r3, r4, r5, err := (*cudnn.Thread)(thread).GetRNNDataDescriptor(dnn.CudnnRNNDataDescriptor_t(a.RnnDataDesc), int32(a.ArrayLengthRequested), hostmem.Ptr(a.SeqLengthArray), hostmem.Ptr(a.PaddingFill))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.DataType != 0 {
+		hostmem.Store(hostmem.Ptr(a.DataType), uint32(r1))
+	}
+	if a.Layout != 0 {
+		hostmem.Store(hostmem.Ptr(a.Layout), uint32(r2))
+	}
+	if a.MaxSeqLength != 0 {
+		hostmem.Store(hostmem.Ptr(a.MaxSeqLength), uint32(r3))
+	}
+	if a.BatchSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.BatchSize), uint32(r4))
+	}
+	if a.VectorSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.VectorSize), uint32(r5))
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNDescriptor_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc     uint64
+		Algo        uint64
+		CellMode    uint64
+		BiasMode    uint64
+		DirMode     uint64
+		InputMode   uint64
+		DataType    uint64
+		MathPrec    uint64
+		MathType    uint64
+		InputSize   uint64
+		HiddenSize  uint64
+		ProjSize    uint64
+		NumLayers   uint64
+		DropoutDesc uint64
+		AuxFlags    uint64
+	})(args)
+	r1, r2, r3, r4, r5, r6, r7, r8, r13, err := (*cudnn.Thread)(thread).GetRNNDescriptorV8(dnn.CudnnRNNDescriptor_t(a.RnnDesc), hostmem.Ptr(a.InputSize), hostmem.Ptr(a.HiddenSize), hostmem.Ptr(a.ProjSize), hostmem.Ptr(a.NumLayers), hostmem.Ptr(a.AuxFlags))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Algo != 0 {
+		hostmem.Store(hostmem.Ptr(a.Algo), uint32(r1))
+	}
+	if a.CellMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.CellMode), uint32(r2))
+	}
+	if a.BiasMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.BiasMode), uint32(r3))
+	}
+	if a.DirMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.DirMode), uint32(r4))
+	}
+	if a.InputMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.InputMode), uint32(r5))
+	}
+	if a.DataType != 0 {
+		hostmem.Store(hostmem.Ptr(a.DataType), uint32(r6))
+	}
+	if a.MathPrec != 0 {
+		hostmem.Store(hostmem.Ptr(a.MathPrec), uint32(r7))
+	}
+	if a.MathType != 0 {
+		hostmem.Store(hostmem.Ptr(a.MathType), uint32(r8))
+	}
+	if a.DropoutDesc != 0 {
+		hostmem.Store(hostmem.Ptr(a.DropoutDesc), uint64(r13))
+	}
+	return 0
+}
+
+func bind_cudnnGetReduceTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ReduceTensorDesc        uint64
+		ReduceTensorOp          uint64
+		ReduceTensorCompType    uint64
+		ReduceTensorNanOpt      uint64
+		ReduceTensorIndices     uint64
+		ReduceTensorIndicesType uint64
+	})(args)
+	r1, r2, r3, r4, r5, err := (*cudnn.Thread)(thread).GetReduceTensorDescriptor(dnn.CudnnReduceTensorDescriptor_t(a.ReduceTensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ReduceTensorOp != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReduceTensorOp), uint32(r1))
+	}
+	if a.ReduceTensorCompType != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReduceTensorCompType), uint32(r2))
+	}
+	if a.ReduceTensorNanOpt != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReduceTensorNanOpt), uint32(r3))
+	}
+	if a.ReduceTensorIndices != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReduceTensorIndices), uint32(r4))
+	}
+	if a.ReduceTensorIndicesType != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReduceTensorIndicesType), uint32(r5))
+	}
+	return 0
+}
+
+func bind_cudnnGetSeqDataDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		SeqDataDesc            uint64
+		DataType               uint64
+		NbDims                 uint64
+		NbDimsRequested        uint32
+		DimA                   uint64
+		Axes                   uint64
+		SeqLengthArraySize     uint64
+		SeqLengthSizeRequested uint64
+		SeqLengthArray         uint64
+		PaddingFill            uint64
+	})(args)
+	r1, r2, r6, err := (*cudnn.Thread)(thread).GetSeqDataDescriptor(dnn.CudnnSeqDataDescriptor_t(a.SeqDataDesc), int32(a.NbDimsRequested), hostmem.Ptr(a.DimA), hostmem.Ptr(a.Axes), uint64(a.SeqLengthSizeRequested), hostmem.Ptr(a.SeqLengthArray), hostmem.Ptr(a.PaddingFill))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.DataType != 0 {
+		hostmem.Store(hostmem.Ptr(a.DataType), uint32(r1))
+	}
+	if a.NbDims != 0 {
+		hostmem.Store(hostmem.Ptr(a.NbDims), uint32(r2))
+	}
+	if a.SeqLengthArraySize != 0 {
+		hostmem.Store(hostmem.Ptr(a.SeqLengthArraySize), uint64(r6))
 	}
 	return 0
 }
@@ -146,8 +1673,140 @@ func bind_cudnnGetStream(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnGetTensor4dDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc uint64
+		DataType   uint64
+		N          uint64
+		C          uint64
+		H          uint64
+		W          uint64
+		NStride    uint64
+		CStride    uint64
+		HStride    uint64
+		WStride    uint64
+	})(args)
+	r1, r2, r3, r4, r5, r6, r7, r8, r9, err := (*cudnn.Thread)(thread).GetTensor4dDescriptor(dnn.CudnnTensorDescriptor_t(a.TensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.DataType != 0 {
+		hostmem.Store(hostmem.Ptr(a.DataType), uint32(r1))
+	}
+	if a.N != 0 {
+		hostmem.Store(hostmem.Ptr(a.N), uint32(r2))
+	}
+	if a.C != 0 {
+		hostmem.Store(hostmem.Ptr(a.C), uint32(r3))
+	}
+	if a.H != 0 {
+		hostmem.Store(hostmem.Ptr(a.H), uint32(r4))
+	}
+	if a.W != 0 {
+		hostmem.Store(hostmem.Ptr(a.W), uint32(r5))
+	}
+	if a.NStride != 0 {
+		hostmem.Store(hostmem.Ptr(a.NStride), uint32(r6))
+	}
+	if a.CStride != 0 {
+		hostmem.Store(hostmem.Ptr(a.CStride), uint32(r7))
+	}
+	if a.HStride != 0 {
+		hostmem.Store(hostmem.Ptr(a.HStride), uint32(r8))
+	}
+	if a.WStride != 0 {
+		hostmem.Store(hostmem.Ptr(a.WStride), uint32(r9))
+	}
+	return 0
+}
+
+func bind_cudnnGetTensorNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc      uint64
+		NbDimsRequested uint32
+		DataType        uint64
+		NbDims          uint64
+		DimA            uint64
+		StrideA         uint64
+	})(args)
+	r2, r3, err := (*cudnn.Thread)(thread).GetTensorNdDescriptor(dnn.CudnnTensorDescriptor_t(a.TensorDesc), int32(a.NbDimsRequested), hostmem.Ptr(a.DimA), hostmem.Ptr(a.StrideA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.DataType != 0 {
+		hostmem.Store(hostmem.Ptr(a.DataType), uint32(r2))
+	}
+	if a.NbDims != 0 {
+		hostmem.Store(hostmem.Ptr(a.NbDims), uint32(r3))
+	}
+	return 0
+}
+
+func bind_cudnnGetTensorSizeInBytes(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc uint64
+		Size       uint64
+	})(args)
+	if a.Size == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r1, err := (*cudnn.Thread)(thread).GetTensorSizeInBytes(dnn.CudnnTensorDescriptor_t(a.TensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Size), uint64(r1))
+	return 0
+}
+
+func bind_cudnnGetTensorTransformDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc   uint64
+		NbDimsRequested uint32
+		DestFormat      uint64
+		PadBeforeA      uint64
+		PadAfterA       uint64
+		FoldA           uint64
+		Direction       uint64
+	})(args)
+	r2, r6, err := (*cudnn.Thread)(thread).GetTensorTransformDescriptor(dnn.CudnnTensorTransformDescriptor_t(a.TransformDesc), uint32(a.NbDimsRequested), hostmem.Ptr(a.PadBeforeA), hostmem.Ptr(a.PadAfterA), hostmem.Ptr(a.FoldA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.DestFormat != 0 {
+		hostmem.Store(hostmem.Ptr(a.DestFormat), uint32(r2))
+	}
+	if a.Direction != 0 {
+		hostmem.Store(hostmem.Ptr(a.Direction), uint32(r6))
+	}
+	return 0
+}
+
 func bind_cudnnGraphVersionCheck(thread, args unsafe.Pointer) int32 {
 	err := (*cudnn.Thread)(thread).GraphVersionCheck()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnInitTransformDest(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc   uint64
+		SrcDesc         uint64
+		DestDesc        uint64
+		DestSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).InitTransformDest(dnn.CudnnTensorTransformDescriptor_t(a.TransformDesc), dnn.CudnnTensorDescriptor_t(a.SrcDesc), dnn.CudnnTensorDescriptor_t(a.DestDesc), hostmem.Ptr(a.DestSizeInBytes))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -194,6 +1853,542 @@ func bind_cudnnQueryRuntimeError(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnRNNGetClip_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc    uint64
+		ClipMode   uint64
+		ClipNanOpt uint64
+		Lclip      uint64
+		Rclip      uint64
+	})(args)
+	r1, r2, r3, r4, err := (*cudnn.Thread)(thread).RNNGetClipV8(dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ClipMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.ClipMode), uint32(r1))
+	}
+	if a.ClipNanOpt != 0 {
+		hostmem.Store(hostmem.Ptr(a.ClipNanOpt), uint32(r2))
+	}
+	if a.Lclip != 0 {
+		hostmem.Store(hostmem.Ptr(a.Lclip), float64(r3))
+	}
+	if a.Rclip != 0 {
+		hostmem.Store(hostmem.Ptr(a.Rclip), float64(r4))
+	}
+	return 0
+}
+
+func bind_cudnnRNNGetClip_v9(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc  uint64
+		ClipMode uint64
+		Lclip    uint64
+		Rclip    uint64
+	})(args)
+	r1, r2, r3, err := (*cudnn.Thread)(thread).RNNGetClipV9(dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ClipMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.ClipMode), uint32(r1))
+	}
+	if a.Lclip != 0 {
+		hostmem.Store(hostmem.Ptr(a.Lclip), float64(r2))
+	}
+	if a.Rclip != 0 {
+		hostmem.Store(hostmem.Ptr(a.Rclip), float64(r3))
+	}
+	return 0
+}
+
+func bind_cudnnRNNSetClip_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc    uint64
+		ClipMode   uint32
+		ClipNanOpt uint32
+		Lclip      float64
+		Rclip      float64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNSetClipV8(dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNClipMode_t(a.ClipMode), dnn.CudnnNanPropagation_t(a.ClipNanOpt), float64(a.Lclip), float64(a.Rclip))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNSetClip_v9(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc  uint64
+		ClipMode uint32
+		Lclip    float64
+		Rclip    float64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNSetClipV9(dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNClipMode_t(a.ClipMode), float64(a.Lclip), float64(a.Rclip))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetActivationDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ActivationDesc uint64
+		Mode           uint32
+		ReluNanOpt     uint32
+		Coef           float64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetActivationDescriptor(dnn.CudnnActivationDescriptor_t(a.ActivationDesc), dnn.CudnnActivationMode_t(a.Mode), dnn.CudnnNanPropagation_t(a.ReluNanOpt), float64(a.Coef))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetActivationDescriptorSwishBeta(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ActivationDesc uint64
+		Swish_beta     float64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetActivationDescriptorSwishBeta(dnn.CudnnActivationDescriptor_t(a.ActivationDesc), float64(a.Swish_beta))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetAttnDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AttnDesc        uint64
+		AttnMode        uint32
+		NHeads          uint32
+		SmScaler        float64
+		DataType        uint32
+		ComputePrec     uint32
+		MathType        uint32
+		AttnDropoutDesc uint64
+		PostDropoutDesc uint64
+		QSize           uint32
+		KSize           uint32
+		VSize           uint32
+		QProjSize       uint32
+		KProjSize       uint32
+		VProjSize       uint32
+		OProjSize       uint32
+		QoMaxSeqLength  uint32
+		KvMaxSeqLength  uint32
+		MaxBatchSize    uint32
+		MaxBeamSize     uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetAttnDescriptor(dnn.CudnnAttnDescriptor_t(a.AttnDesc), uint32(a.AttnMode), int32(a.NHeads), float64(a.SmScaler), dnn.CudnnDataType_t(a.DataType), dnn.CudnnDataType_t(a.ComputePrec), dnn.CudnnMathType_t(a.MathType), dnn.CudnnDropoutDescriptor_t(a.AttnDropoutDesc), dnn.CudnnDropoutDescriptor_t(a.PostDropoutDesc), int32(a.QSize), int32(a.KSize), int32(a.VSize), int32(a.QProjSize), int32(a.KProjSize), int32(a.VProjSize), int32(a.OProjSize), int32(a.QoMaxSeqLength), int32(a.KvMaxSeqLength), int32(a.MaxBatchSize), int32(a.MaxBeamSize))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetCTCLossDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc uint64
+		CompType    uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetCTCLossDescriptor(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc), dnn.CudnnDataType_t(a.CompType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetCTCLossDescriptorEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc uint64
+		CompType    uint32
+		NormMode    uint32
+		GradMode    uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetCTCLossDescriptorEx(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc), dnn.CudnnDataType_t(a.CompType), dnn.CudnnLossNormalizationMode_t(a.NormMode), dnn.CudnnNanPropagation_t(a.GradMode))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetCTCLossDescriptor_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc    uint64
+		CompType       uint32
+		NormMode       uint32
+		GradMode       uint32
+		MaxLabelLength uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetCTCLossDescriptorV8(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc), dnn.CudnnDataType_t(a.CompType), dnn.CudnnLossNormalizationMode_t(a.NormMode), dnn.CudnnNanPropagation_t(a.GradMode), int32(a.MaxLabelLength))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetCTCLossDescriptor_v9(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		CtcLossDesc    uint64
+		CompType       uint32
+		NormMode       uint32
+		CtcGradMode    uint32
+		MaxLabelLength uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetCTCLossDescriptorV9(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc), dnn.CudnnDataType_t(a.CompType), dnn.CudnnLossNormalizationMode_t(a.NormMode), dnn.CudnnCTCGradMode_t(a.CtcGradMode), int32(a.MaxLabelLength))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetConvolution2dDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc    uint64
+		Pad_h       uint32
+		Pad_w       uint32
+		U           uint32
+		V           uint32
+		Dilation_h  uint32
+		Dilation_w  uint32
+		Mode        uint32
+		ComputeType uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetConvolution2dDescriptor(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), int32(a.Pad_h), int32(a.Pad_w), int32(a.U), int32(a.V), int32(a.Dilation_h), int32(a.Dilation_w), dnn.CudnnConvolutionMode_t(a.Mode), dnn.CudnnDataType_t(a.ComputeType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetConvolutionGroupCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc   uint64
+		GroupCount uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetConvolutionGroupCount(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), int32(a.GroupCount))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetConvolutionMathType(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc uint64
+		MathType uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetConvolutionMathType(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnMathType_t(a.MathType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetConvolutionNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc      uint64
+		ArrayLength   uint32
+		PadA          uint64
+		FilterStrideA uint64
+		DilationA     uint64
+		Mode          uint32
+		ComputeType   uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetConvolutionNdDescriptor(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), int32(a.ArrayLength), hostmem.Ptr(a.PadA), hostmem.Ptr(a.FilterStrideA), hostmem.Ptr(a.DilationA), dnn.CudnnConvolutionMode_t(a.Mode), dnn.CudnnDataType_t(a.ComputeType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetConvolutionReorderType(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConvDesc    uint64
+		ReorderType uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetConvolutionReorderType(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnReorderType_t(a.ReorderType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetFilter4dDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		FilterDesc uint64
+		DataType   uint32
+		Format     uint32
+		K          uint32
+		C          uint32
+		H          uint32
+		W          uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetFilter4dDescriptor(dnn.CudnnFilterDescriptor_t(a.FilterDesc), dnn.CudnnDataType_t(a.DataType), dnn.CudnnTensorFormat_t(a.Format), int32(a.K), int32(a.C), int32(a.H), int32(a.W))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetFilterNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		FilterDesc uint64
+		DataType   uint32
+		Format     uint32
+		NbDims     uint32
+		FilterDimA uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetFilterNdDescriptor(dnn.CudnnFilterDescriptor_t(a.FilterDesc), dnn.CudnnDataType_t(a.DataType), dnn.CudnnTensorFormat_t(a.Format), int32(a.NbDims), hostmem.Ptr(a.FilterDimA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetFusedOpsConstParamPackAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ConstPack  uint64
+		ParamLabel uint32
+		Param      uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetFusedOpsConstParamPackAttribute(dnn.CudnnFusedOpsConstParamPack_t(a.ConstPack), dnn.CudnnFusedOpsConstParamLabel_t(a.ParamLabel), hostmem.Ptr(a.Param))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetFusedOpsVariantParamPackAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		VarPack    uint64
+		ParamLabel uint32
+		Ptr        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetFusedOpsVariantParamPackAttribute(dnn.CudnnFusedOpsVariantParamPack_t(a.VarPack), dnn.CudnnFusedOpsVariantParamLabel_t(a.ParamLabel), hostmem.Ptr(a.Ptr))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetLRNDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NormDesc uint64
+		LrnN     uint32
+		LrnAlpha float64
+		LrnBeta  float64
+		LrnK     float64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetLRNDescriptor(dnn.CudnnLRNDescriptor_t(a.NormDesc), uint32(a.LrnN), float64(a.LrnAlpha), float64(a.LrnBeta), float64(a.LrnK))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetOpTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		OpTensorDesc     uint64
+		OpTensorOp       uint32
+		OpTensorCompType uint32
+		OpTensorNanOpt   uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetOpTensorDescriptor(dnn.CudnnOpTensorDescriptor_t(a.OpTensorDesc), dnn.CudnnOpTensorOp_t(a.OpTensorOp), dnn.CudnnDataType_t(a.OpTensorCompType), dnn.CudnnNanPropagation_t(a.OpTensorNanOpt))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetPooling2dDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PoolingDesc       uint64
+		Mode              uint32
+		MaxpoolingNanOpt  uint32
+		WindowHeight      uint32
+		WindowWidth       uint32
+		VerticalPadding   uint32
+		HorizontalPadding uint32
+		VerticalStride    uint32
+		HorizontalStride  uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetPooling2dDescriptor(dnn.CudnnPoolingDescriptor_t(a.PoolingDesc), dnn.CudnnPoolingMode_t(a.Mode), dnn.CudnnNanPropagation_t(a.MaxpoolingNanOpt), int32(a.WindowHeight), int32(a.WindowWidth), int32(a.VerticalPadding), int32(a.HorizontalPadding), int32(a.VerticalStride), int32(a.HorizontalStride))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetPoolingNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		PoolingDesc      uint64
+		Mode             uint32
+		MaxpoolingNanOpt uint32
+		NbDims           uint32
+		WindowDimA       uint64
+		PaddingA         uint64
+		StrideA          uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetPoolingNdDescriptor(dnn.CudnnPoolingDescriptor_t(a.PoolingDesc), dnn.CudnnPoolingMode_t(a.Mode), dnn.CudnnNanPropagation_t(a.MaxpoolingNanOpt), int32(a.NbDims), hostmem.Ptr(a.WindowDimA), hostmem.Ptr(a.PaddingA), hostmem.Ptr(a.StrideA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetRNNDataDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDataDesc    uint64
+		DataType       uint32
+		Layout         uint32
+		MaxSeqLength   uint32
+		BatchSize      uint32
+		VectorSize     uint32
+		SeqLengthArray uint64
+		PaddingFill    uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetRNNDataDescriptor(dnn.CudnnRNNDataDescriptor_t(a.RnnDataDesc), dnn.CudnnDataType_t(a.DataType), dnn.CudnnRNNDataLayout_t(a.Layout), int32(a.MaxSeqLength), int32(a.BatchSize), int32(a.VectorSize), hostmem.Ptr(a.SeqLengthArray), hostmem.Ptr(a.PaddingFill))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetRNNDescriptor_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc     uint64
+		Algo        uint32
+		CellMode    uint32
+		BiasMode    uint32
+		DirMode     uint32
+		InputMode   uint32
+		DataType    uint32
+		MathPrec    uint32
+		MathType    uint32
+		InputSize   uint32
+		HiddenSize  uint32
+		ProjSize    uint32
+		NumLayers   uint32
+		DropoutDesc uint64
+		AuxFlags    uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetRNNDescriptorV8(dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNAlgo_t(a.Algo), dnn.CudnnRNNMode_t(a.CellMode), dnn.CudnnRNNBiasMode_t(a.BiasMode), dnn.CudnnDirectionMode_t(a.DirMode), dnn.CudnnRNNInputMode_t(a.InputMode), dnn.CudnnDataType_t(a.DataType), dnn.CudnnDataType_t(a.MathPrec), dnn.CudnnMathType_t(a.MathType), int32(a.InputSize), int32(a.HiddenSize), int32(a.ProjSize), int32(a.NumLayers), dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), uint32(a.AuxFlags))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetReduceTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		ReduceTensorDesc        uint64
+		ReduceTensorOp          uint32
+		ReduceTensorCompType    uint32
+		ReduceTensorNanOpt      uint32
+		ReduceTensorIndices     uint32
+		ReduceTensorIndicesType uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetReduceTensorDescriptor(dnn.CudnnReduceTensorDescriptor_t(a.ReduceTensorDesc), dnn.CudnnReduceTensorOp_t(a.ReduceTensorOp), dnn.CudnnDataType_t(a.ReduceTensorCompType), dnn.CudnnNanPropagation_t(a.ReduceTensorNanOpt), dnn.CudnnReduceTensorIndices_t(a.ReduceTensorIndices), dnn.CudnnIndicesType_t(a.ReduceTensorIndicesType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetSeqDataDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		SeqDataDesc        uint64
+		DataType           uint32
+		NbDims             uint32
+		DimA               uint64
+		Axes               uint64
+		SeqLengthArraySize uint64
+		SeqLengthArray     uint64
+		PaddingFill        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetSeqDataDescriptor(dnn.CudnnSeqDataDescriptor_t(a.SeqDataDesc), dnn.CudnnDataType_t(a.DataType), int32(a.NbDims), hostmem.Ptr(a.DimA), hostmem.Ptr(a.Axes), uint64(a.SeqLengthArraySize), hostmem.Ptr(a.SeqLengthArray), hostmem.Ptr(a.PaddingFill))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetSpatialTransformerNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		StDesc      uint64
+		SamplerType uint32
+		DataType    uint32
+		NbDims      uint32
+		DimA        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetSpatialTransformerNdDescriptor(dnn.CudnnSpatialTransformerDescriptor_t(a.StDesc), dnn.CudnnSamplerType_t(a.SamplerType), dnn.CudnnDataType_t(a.DataType), int32(a.NbDims), hostmem.Ptr(a.DimA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnSetStream(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -202,6 +2397,100 @@ func bind_cudnnSetStream(thread, args unsafe.Pointer) int32 {
 		StreamId uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).SetStream(cudnn.Handle(a.Handle), rt.CudaStream_t(a.StreamId))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetTensor4dDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc uint64
+		Format     uint32
+		DataType   uint32
+		N          uint32
+		C          uint32
+		H          uint32
+		W          uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetTensor4dDescriptor(dnn.CudnnTensorDescriptor_t(a.TensorDesc), dnn.CudnnTensorFormat_t(a.Format), dnn.CudnnDataType_t(a.DataType), int32(a.N), int32(a.C), int32(a.H), int32(a.W))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetTensor4dDescriptorEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc uint64
+		DataType   uint32
+		N          uint32
+		C          uint32
+		H          uint32
+		W          uint32
+		NStride    uint32
+		CStride    uint32
+		HStride    uint32
+		WStride    uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetTensor4dDescriptorEx(dnn.CudnnTensorDescriptor_t(a.TensorDesc), dnn.CudnnDataType_t(a.DataType), int32(a.N), int32(a.C), int32(a.H), int32(a.W), int32(a.NStride), int32(a.CStride), int32(a.HStride), int32(a.WStride))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetTensorNdDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc uint64
+		DataType   uint32
+		NbDims     uint32
+		DimA       uint64
+		StrideA    uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetTensorNdDescriptor(dnn.CudnnTensorDescriptor_t(a.TensorDesc), dnn.CudnnDataType_t(a.DataType), int32(a.NbDims), hostmem.Ptr(a.DimA), hostmem.Ptr(a.StrideA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetTensorNdDescriptorEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TensorDesc uint64
+		Format     uint32
+		DataType   uint32
+		NbDims     uint32
+		DimA       uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetTensorNdDescriptorEx(dnn.CudnnTensorDescriptor_t(a.TensorDesc), dnn.CudnnTensorFormat_t(a.Format), dnn.CudnnDataType_t(a.DataType), int32(a.NbDims), hostmem.Ptr(a.DimA))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetTensorTransformDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc uint64
+		NbDims        uint32
+		DestFormat    uint32
+		PadBeforeA    uint64
+		PadAfterA     uint64
+		FoldA         uint64
+		Direction     uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetTensorTransformDescriptor(dnn.CudnnTensorTransformDescriptor_t(a.TransformDesc), uint32(a.NbDims), dnn.CudnnTensorFormat_t(a.DestFormat), hostmem.Ptr(a.PadBeforeA), hostmem.Ptr(a.PadAfterA), hostmem.Ptr(a.FoldA), dnn.CudnnFoldingDirection_t(a.Direction))
 	if err != nil {
 		return cudnn.Code(err)
 	}

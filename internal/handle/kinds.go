@@ -13,6 +13,7 @@ const (
 	CurandGenerator
 	NCCLCommunicator
 	CudnnHandle
+	CudnnDescriptor
 
 	CusparseHandle
 	CusparseVector

@@ -1,5 +1,5 @@
-// Package cudnn answers cuDNN 8 and 9: handles, streams, codes and the text of the last error. What computes is not there yet:
-// it is answered NOT_SUPPORTED, and counted.
+// Package cudnn answers cuDNN 8 and 9: handles, streams, descriptors, codes and the text of the last error. What is not there yet
+// is answered NOT_SUPPORTED, and counted.
 package cudnn
 
 import (
@@ -112,4 +112,4 @@ func statusOf(err error) Status {
 }
 
 // Refuse is the answer to a NULL where a result must go.
-func (t *Thread) Refuse() int32 { return Code(nullPointer) }
+func (t *Thread) Refuse() int32 { return Code(because(badParam, "nowhere to put a result")) }
