@@ -80,3 +80,13 @@ func over(n, d int64) int64 { return (n + d - 1) / d }
 
 // round256 makes a size whole, so that what follows in a workspace is aligned.
 func round256(n int64) int64 { return (n + 255) &^ 255 }
+
+// workers is how many blocks the device runs at a time, about.
+func (r *Run) workers() (int64, error) {
+	dev, err := r.D.CtxGetDevice()
+	if err != nil {
+		return 0, err
+	}
+	n, err := r.D.DeviceGetAttribute(cu.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, dev)
+	return max(1, int64(n)), err
+}

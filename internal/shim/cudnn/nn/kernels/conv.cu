@@ -1,0 +1,422 @@
+// Convolutions as products whose first operand is never written out.
+//
+// The input is copied once into planes that have their zeros around them, of the type of the sums. The positions of the output are
+// numbered as those of a plane. Then what output position i needs for one tap of one channel lies at i + a distance that depends on the
+// channel and the tap only: 32 positions are 32 neighbours for every step of the sum. Positions that are no outputs, at the ends of
+// rows, are computed and not stored. With a stride there is a plane for each remainder, so that neighbours stay neighbours.
+// The weights are packed into panels of N columns as the product of cuBLAS has them.
+#include "tensor.h"
+
+// Axis is how one dimension of the input lies in a plane: element t of a phase is source[t * step + phase], left zeros are before it.
+// Tap m of the filter is at t = floor((q0 + m dq) / step), phase (q0 + m dq) mod step. byTap: a phase a tap, as there are fewer.
+struct Axis {
+    s64 size, stride; // of the source
+    int taps, q0, dq, step, byTap, phases;
+    int left, content, extent, filter, filterStep, unused;
+    s64 filterStride; // filter, filterStep: the first tap in the filter, and to the next
+};
+
+struct Planes {
+    Axis axis[3];
+    u32 batch, unused;
+    s64 batchStride, channelStride; // of the source
+};
+
+INLINE int floorDiv(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+INLINE int phaseOf(const Axis &a, int index) {
+    int q = a.q0 + index * a.dq;
+    return a.byTap ? q - floorDiv(q, a.step) * a.step : index;
+}
+
+// copyRow copies a row of the input between its zeros.
+template <class T, class W> INLINE void copyRow(const T *src, W *dst, const Axis &w, int phase, bool inside) {
+    for (int t = (int)LANE - w.left; t < w.extent - w.left; t += 32) {
+        s64 at = (s64)t * w.step + phase;
+        W v = {};
+        if (inside && t >= 0 && t < w.content && at < w.size)
+            v = load(src + at * w.stride);
+        dst[t] = v;
+    }
+}
+
+// halo writes the planes of some channels: a warp an image of a plane.
+template <class T, class W> INLINE void halo(const Planes &p, u64 from, W *to, u32 channels, u32 tail) {
+    const Axis &z = p.axis[0], &y = p.axis[1], &x = p.axis[2];
+    u32 phases = z.phases * y.phases * x.phases, images = channels * phases * p.batch;
+    s64 image = (s64)z.extent * y.extent * x.extent;
+    for (u32 i = BLOCK_X; i < images; i += BLOCKS_X) {
+        u32 n = i % p.batch, plane = i / p.batch, c = plane / phases, f = plane % phases;
+        int fx = phaseOf(x, f % x.phases), fy = phaseOf(y, f / x.phases % y.phases), fz = phaseOf(z, f / x.phases / y.phases);
+        const T *src = (const T *)from + c * p.channelStride + n * p.batchStride;
+        W *dst = to + (s64)i * image + x.left;
+        for (int a = -z.left; a < z.extent - z.left; a++)
+            for (int b = -y.left; b < y.extent - y.left; b++) {
+                s64 sa = (s64)a * z.step + fz, sb = (s64)b * y.step + fy;
+                bool inside = a >= 0 && a < z.content && sa < z.size && b >= 0 && b < y.content && sb < y.size;
+                copyRow<T, W>(src + sa * z.stride + sb * y.stride, dst, x, fx, inside);
+                dst += x.extent;
+            }
+    }
+    if (BLOCK_X == 0) // what is read past the end
+        for (u32 i = LANE; i < tail; i += 32)
+            to[(s64)images * image + i] = W{};
+}
+
+#define HALO(name, T, W)                                                                                                       \
+    KERNEL halo_##name(Planes p, u64 from, u64 to, u32 channels, u32 tail) {                                               \
+        halo<T, W>(p, from, (W *)to, channels, tail);                                                                          \
+    }
+HALO(f32, float, float)
+HALO(f64, double, double)
+HALO(f16, f16, float)
+HALO(bf16, bf16, float)
+HALO(e4m3, e4m3, float)
+HALO(e5m2, e5m2, float)
+HALO(s8, s8, int)
+HALO(u8, u8, int)
+
+// Tables: of every step (channel, tap) its distance in the planes and in the filter, and of every row where it lies in the output.
+struct Tables {
+    Axis axis[3];
+    s64 plane, filterChannel; // a plane of the input; from one channel to the next in the filter
+    u64 at, filterAt;         // int, s64
+    u32 channels;
+    u32 batch;
+    u64 rows; // s64: -1 is a row that is none
+    s64 batchStride, stride[3];
+    int start[3], step[3], count[3], unused;
+};
+
+KERNEL tables(Tables t) {
+    const Axis &z = t.axis[0], &y = t.axis[1], &x = t.axis[2];
+    u32 taps = z.taps * y.taps * x.taps, steps = taps * t.channels;
+    u32 first = BLOCK_X * 32 + LANE, stride = BLOCKS_X * 32;
+    s64 phase = t.plane;
+    for (u32 i = first; i < steps; i += stride) {
+        u32 c = i / taps, r = i % taps;
+        int m[3] = {(int)(r / x.taps / y.taps), (int)(r / x.taps % y.taps), (int)(r % x.taps)};
+        s64 at = 0, index = c, filter = c * t.filterChannel;
+#pragma unroll
+        for (int d = 0; d < 3; d++) {
+            const Axis &a = t.axis[d];
+            int q = a.q0 + m[d] * a.dq, h = floorDiv(q, a.step);
+            at = at * a.extent + h + a.left;
+            index = index * a.phases + (a.byTap ? m[d] : q - h * a.step);
+            filter += (a.filter + (s64)m[d] * a.filterStep) * a.filterStride;
+        }
+        ((int *)t.at)[i] = (int)(index * phase + at);
+        ((s64 *)t.filterAt)[i] = filter;
+    }
+    u32 rows = t.batch * z.extent * y.extent;
+    for (u32 i = first; i < rows; i += stride) {
+        int b = i % y.extent, a = i / y.extent % z.extent, n = i / y.extent / z.extent;
+        s64 v = -1;
+        if (a < t.count[0] && b < t.count[1])
+            v = n * t.batchStride + (t.start[0] + (s64)a * t.step[0]) * t.stride[0] + (t.start[1] + (s64)b * t.step[1]) * t.stride[1];
+        ((s64 *)t.rows)[i] = v;
+    }
+}
+
+// panels packs N columns of the filter at a time for every step, zero past the end. plain: the steps of a column lie together.
+template <class T, class W, int N> INLINE void panels(u64 from, s64 group, s64 column, u32 n, u32 steps, u64 table, u64 to, u32 plain, W *turn) {
+    u32 l0 = BLOCK_X * 32, j0 = BLOCK_Y * N, count = steps - l0 < 32 ? steps - l0 : 32;
+    const T *src = (const T *)from + BLOCK_Z * group;
+    W *dst = (W *)to + (s64)(BLOCK_Z * __nvvm_read_ptx_sreg_nctaid_y() + BLOCK_Y) * N * steps + (s64)l0 * N;
+    const s64 *at = (const s64 *)table + l0;
+    if (plain) {
+#pragma unroll
+        for (u32 r = 0; r < N; r++) {
+            W v = {};
+            if (j0 + r < n && LANE < count)
+                v = load(src + (j0 + r) * column + l0 + LANE);
+            turn[r * 33 + LANE] = v;
+        }
+        SYNC;
+    }
+#pragma unroll
+    for (u32 i = 0; i < N; i++) {
+        u32 o = i * 32 + LANE, r = o % N, l = o / N;
+        if (l >= count)
+            continue;
+        W v = {};
+        if (plain)
+            v = turn[r * 33 + l];
+        else if (j0 + r < n)
+            v = load(src + (j0 + r) * column + at[l]);
+        dst[o] = v;
+    }
+}
+
+#define PANELS(name, T, W, N)                                                                                                  \
+    KERNEL panels_##name(u64 from, s64 group, s64 column, u32 n, u32 steps, u64 table, u64 to, u32 plain) {                    \
+        __shared__ W turn[N * 33];                                                                                             \
+        panels<T, W, N>(from, group, column, n, steps, table, to, plain, turn);                                                \
+    }                                                                                                                          \
+    KERNEL panels1_##name(u64 from, s64 group, s64 column, u32 n, u32 steps, u64 table, u64 to, u32 plain) {                   \
+        __shared__ W turn[33];                                                                                                 \
+        panels<T, W, 1>(from, group, column, n, steps, table, to, plain, turn);                                                \
+    }
+PANELS(f32, float, float, 12)
+PANELS(f64, double, double, 6)
+PANELS(f16, f16, float, 12)
+PANELS(bf16, bf16, float, 12)
+PANELS(e4m3, e4m3, float, 12)
+PANELS(e5m2, e5m2, float, 12)
+PANELS(s8, s8, int, 12)
+PANELS(u8, u8, int, 12)
+
+// Leave is what becomes of the sums: y = act(alpha sum + beta y + bias), a bias a column.
+struct Leave {
+    u64 y;
+    s64 batch, group, column, step;
+    u64 rows;
+    u32 pitch, width;
+    double alpha, beta, top;
+    u64 bias;
+    u32 biasType, act; // 1: not below 0, 2: nor above top
+};
+
+struct Tile {
+    u64 x, b, at;
+    s64 xBatch, xGroup, bGroup;
+    u32 steps, whole; // steps of this launch, and all
+    u32 m, n, groups, high, wide, first, last, unused;
+    u64 sums;
+    Leave leave;
+};
+
+template <class W> struct Outer { // what the last steps are computed in
+    typedef W type;
+};
+template <> struct Outer<int> {
+    typedef double type;
+};
+
+template <class O> INLINE O finish(const Leave &o, O v, O old, O bias) {
+    v = (O)o.alpha * v + bias;
+    if (o.beta != 0)
+        v += (O)o.beta * old;
+    if (o.act && !(v > 0 || v != v))
+        v = 0;
+    if (o.act == 2 && v > (O)o.top)
+        v = (O)o.top;
+    return v;
+}
+
+template <class T> INLINE void keep(T *p, float v) { store(p, v); }
+INLINE void keep(double *p, double v) { *p = v; }
+INLINE void keep(float *p, double v) { *p = (float)v; }
+INLINE void keep(int *p, double v) { *p = whole(v); }
+INLINE void keep(s8 *p, double v) { store(p, whole(v)); }
+
+template <class O, class C> INLINE void leaveOne(const Leave &o, C *p, O v, O bias) {
+    O old = 0;
+    if (o.beta != 0)
+        old = (O)load(p);
+    keep(p, finish<O>(o, v, old, bias));
+}
+
+// leave stores the sums of positions from `from` to `to` of a panel that begins at i0, row by row: of a row those that are outputs.
+template <class W, class C, int N> INLINE void leave(const Leave &o, C *y, W (&sum)[N], u32 n, u32 i0, u32 from, u32 to, u32 j0) {
+    typedef typename Outer<W>::type O;
+    O bias[N] = {};
+    if (o.bias)
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            if (j0 + j < n)
+                bias[j] = (O)loadAny(o.bias, j0 + j, o.biasType);
+    y += j0 * o.column;
+    u32 row = from / o.pitch, begin = row * o.pitch;
+#pragma unroll 1
+    for (; from < to; from = begin, row++) {
+        u32 col = from - begin, lo = from - i0;
+        begin += o.pitch;
+        s64 at = ((const s64 *)o.rows)[row];
+        if (at < 0 || col >= o.width)
+            continue;
+        u32 count = o.width - col < to - from ? o.width - col : to - from;
+        C *p = y + at;
+        if (o.step == 1) {
+            p += (s64)col - (s64)lo;
+            if (LANE >= lo && LANE < lo + count)
+#pragma unroll
+                for (int j = 0; j < N; j++)
+                    if (j0 + j < n)
+                        leaveOne<O, C>(o, p + j * o.column + LANE, (O)sum[j], bias[j]);
+        } else if (LANE >= lo && LANE < lo + count) {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                if (j0 + j < n)
+                    leaveOne<O, C>(o, p + j * o.column + (s64)(LANE - lo + col) * o.step, (O)sum[j], bias[j]);
+        }
+        __nvvm_bar_warp_sync(~0u);
+    }
+}
+
+// tile is the work of a warp: 32 positions, N columns. See tile of cuBLAS's gemm.cu, whose second operand has the same form.
+template <class W, class C, int N> INLINE void tile(const Tile &t, const W *x, const W *b, C *y, W *sums, u32 panel, u32 j0) {
+    u32 i0 = panel * 32, skip = 0;
+    if (i0 + 32 > t.m && t.m >= 32) { // the last panel ends with the last position: nothing past it is read
+        skip = i0 + 32 - t.m;
+        i0 -= skip;
+    }
+    const W *a = x + i0 + LANE;
+    const int *at = (const int *)t.at;
+    W sum[N] = {};
+    if (!t.first)
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum[j] = sums[j * 32 + LANE];
+#pragma unroll 1
+    for (u32 l = 0; l < t.steps; l++) {
+        W av = a[at[l]];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum[j] = fma(av, b[j], sum[j]);
+        b += N;
+    }
+    if (!t.last) {
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sums[j * 32 + LANE] = sum[j];
+        return;
+    }
+    u32 to = i0 + 32 < t.m ? i0 + 32 : t.m;
+    leave<W, C, N>(t.leave, y, sum, t.n, i0, i0 + skip, to, j0);
+}
+
+template <class W, class C, int N> INLINE void tiles(const Tile &t) {
+    u32 g = BLOCK_Z % t.groups, n = BLOCK_Z / t.groups;
+    u32 panels = (t.m + 31) / 32, columns = (t.n + N - 1) / N;
+    const W *x = (const W *)t.x + n * t.xBatch + g * t.xGroup;
+    const W *b = (const W *)t.b + g * t.bGroup;
+    C *y = (C *)t.leave.y + n * t.leave.batch + g * t.leave.group;
+    W *sums = (W *)t.sums + (s64)BLOCK_Z * panels * columns * (32 * N);
+    Tile own = t;
+    if (own.leave.bias) {
+        const u32 size[] = {4, 8, 2, 2, 1, 1, 1, 1, 4, 8, 1};
+        own.leave.bias += (u64)g * t.n * size[own.leave.biasType];
+    }
+    u32 i0 = BLOCK_X * t.high, i1 = i0 + t.high < panels ? i0 + t.high : panels;
+    u32 j0 = BLOCK_Y * t.wide, j1 = j0 + t.wide < columns ? j0 + t.wide : columns;
+#pragma unroll 1
+    for (u32 j = j0; j < j1; j++)
+#pragma unroll 1
+        for (u32 i = i0; i < i1; i++) {
+            tile<W, C, N>(own, x, b + (s64)j * N * t.whole, y, sums + ((s64)j * panels + i) * (32 * N), i, j * N);
+            __nvvm_bar_warp_sync(~0u);
+        }
+}
+
+#define TILE(name, W, C, N)                                                                                                    \
+    KERNEL tile_##name(Tile t) { tiles<W, C, N>(t); }                                                                          \
+    KERNEL tile1_##name(Tile t) { tiles<W, C, 1>(t); }
+TILE(f32_f32, float, float, 12)
+TILE(f32_f16, float, f16, 12)
+TILE(f32_bf16, float, bf16, 12)
+TILE(f64_f64, double, double, 6)
+TILE(s32_s32, int, int, 12)
+TILE(s32_f32, int, float, 12)
+TILE(s32_s8, int, s8, 12)
+
+// lanes packs 32 channels of the gradient of the output for every position: zero where there is no output.
+template <class T, class W> INLINE void lanes(u64 from, s64 group, s64 channel, s64 step, u64 rows, u64 to, u32 k, u32 pitch, u32 width, W *turn) {
+    u32 k0 = BLOCK_Y * 32, row = BLOCK_X;
+    W *dst = (W *)to + ((s64)(BLOCK_Z * BLOCKS_Y + BLOCK_Y) * BLOCKS_X + row) * pitch * 32;
+    s64 at = ((const s64 *)rows)[row];
+    const T *src = (const T *)from + BLOCK_Z * group + k0 * channel + at;
+    for (u32 w0 = 0; w0 < pitch; w0 += 32) {
+        for (u32 r = 0; r < 32; r++) {
+            W v = {};
+            if (at >= 0 && k0 + r < k && w0 + LANE < width)
+                v = load(src + r * channel + (s64)(w0 + LANE) * step);
+            turn[r * 33 + LANE] = v;
+        }
+        SYNC;
+        for (u32 t = 0; t < 32 && w0 + t < pitch; t++)
+            dst[(s64)(w0 + t) * 32 + LANE] = turn[LANE * 33 + t];
+        SYNC;
+    }
+}
+
+#define LANES(name, T, W)                                                                                                      \
+    KERNEL lanes_##name(u64 from, s64 group, s64 channel, s64 step, u64 rows, u64 to, u32 k, u32 pitch, u32 width) {           \
+        __shared__ W turn[32 * 33];                                                                                            \
+        lanes<T, W>(from, group, channel, step, rows, to, k, pitch, width, turn);                                              \
+    }
+LANES(f32, float, float)
+LANES(f64, double, double)
+LANES(f16, f16, float)
+LANES(bf16, bf16, float)
+
+// Filter is the gradient of the filter: 32 output channels are lanes, N steps (channel, tap) columns, and positions are summed over, in
+// slices. A column is the planes of the input at a distance.
+struct Filter {
+    u64 a, x, at, out;
+    s64 length, xBatch, xGroup; // positions of the panels of a; from one image and group to the next
+    s64 image;                  // positions of an image
+    u32 m, slices, per;         // positions that count, slices of an image, positions of a slice
+    u32 n, groups, panels, first, unused;
+};
+
+template <class W, int N> INLINE void filter(const Filter &f) {
+    u32 g = BLOCK_Z % f.groups, s = BLOCK_Z / f.groups, image = s / f.slices, from = s % f.slices * f.per;
+    u32 count = from >= f.m ? 0 : f.m - from < f.per ? f.m - from : f.per, j0 = BLOCK_X * N;
+    const W *a = (const W *)f.a + ((s64)(g * f.panels + BLOCK_Y) * f.length + image * f.image + from) * 32 + LANE;
+    const W *x = (const W *)f.x + image * f.xBatch + g * f.xGroup + from;
+    const int *at = (const int *)f.at;
+    const W *col[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        col[j] = x + at[j0 + j < f.n ? j0 + j : f.n - 1];
+    W sum[N] = {};
+#pragma unroll 1
+    for (u32 l = 0; l < count; l++) {
+        W av = a[0];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum[j] = fma(av, col[j][l], sum[j]);
+        a += 32;
+    }
+    W *out = (W *)f.out + ((s64)((f.first + s) * f.groups + g) * f.panels + BLOCK_Y) * f.n * 32 + LANE;
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        if (j0 + j < f.n)
+            out[(j0 + j) * 32] = sum[j];
+}
+
+KERNEL filter_f32(Filter f) { filter<float, 12>(f); }
+KERNEL filter_f64(Filter f) { filter<double, 6>(f); }
+
+// gather adds the slices of the gradient of the filter up.
+struct Gather {
+    u64 sums, at, out; // at: the steps in the filter
+    s64 group, column;
+    double alpha, beta;
+    u32 slices, n, k, unused;
+};
+
+template <class W, class C> INLINE void gather(const Gather &f) {
+    u32 k = BLOCK_Y * 32 + LANE, g = BLOCK_Z, panels = BLOCKS_Y, groups = BLOCKS_Z;
+    for (u32 j = BLOCK_X; j < f.n; j += BLOCKS_X) {
+        const W *p = (const W *)f.sums + ((s64)(g * panels + BLOCK_Y) * f.n + j) * 32 + LANE;
+        s64 next = (s64)groups * panels * f.n * 32;
+        W sum = {};
+        for (u32 s = 0; s < f.slices; s++, p += next)
+            sum += *p;
+        if (k < f.k) {
+            C *q = (C *)f.out + g * f.group + k * f.column + ((const s64 *)f.at)[j];
+            W v = (W)f.alpha * sum;
+            if (f.beta != 0)
+                v += (W)f.beta * load(q);
+            store(q, v);
+        }
+        SYNC;
+    }
+}
+
+KERNEL gather_f32_f32(Gather f) { gather<float, float>(f); }
+KERNEL gather_f32_f16(Gather f) { gather<float, f16>(f); }
+KERNEL gather_f32_bf16(Gather f) { gather<float, bf16>(f); }
+KERNEL gather_f64_f64(Gather f) { gather<double, double>(f); }
