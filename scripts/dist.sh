@@ -73,6 +73,21 @@ grep -v '^#' "$root/c/front/zparts.txt" | while read -r key node part; do
 	front "$key" "$part" "$map"
 done
 
+# FFTW's interface, a program on cuFFT and the runtime: cufftw VERSION RUNTIME.
+cufftw() {
+	soname=libcufftw.so.$1
+	newer "$lib/$soname" "$root/c/cufftw" "$root/c/cufftw"/* "$root/include/device/cufftw.h" "$lib/libcufft.so.$1" "$0" || return 0
+	printf '%s {\nglobal:\n\tfftw*;\nlocal:\n\t*;\n};\n' "$soname" >"$dist/.obj/$soname.map"
+	# shellcheck disable=SC2086
+	$cc $cflags -fvisibility=default $ldflags -I"$root/include" -I"$root/include/device" -o "$lib/.cufftw" "$root/c/cufftw"/*.c \
+		-Wl,-soname,"$soname" -Wl,--version-script="$dist/.obj/$soname.map" -Wl,-rpath,'$ORIGIN' -L"$lib" \
+		-l:"libcufft.so.$1" -l:"libcudart.so.$2" -lm -lpthread
+	mv "$lib/.cufftw" "$lib/$soname"
+}
+cufftw 11 12
+cufftw 12 13
+[ -e "$lib/libcufftw.so" ] || ln -s libcufftw.so.12 "$lib/libcufftw.so"
+
 # What programs name that are linked with the static runtime library: the linker reads the first as a script and takes the shared one,
 # so that a program has the runtime of the machine that it runs on. Ours has the device runtime in it.
 printf 'INPUT(-l:libcudart.so.13)\n' >"$lib/libcudart_static.a"
