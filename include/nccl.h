@@ -127,6 +127,7 @@ typedef struct ncclUniqueId ncclUniqueId;
 typedef struct ncclConfig_v23100 ncclConfig_t;
 typedef struct ncclCollConfig_v23200 ncclCollConfig_t;
 typedef struct ncclSimInfo_v22200 ncclSimInfo_t;
+typedef struct ncclCommProperties ncclCommProperties_t;
 typedef struct ncclWaitSignalDesc_t ncclWaitSignalDesc_t;
 typedef struct ncclEncryptionConfig_v23200 ncclEncryptionConfig_t;
 typedef struct ncclComm ncclComm;
@@ -191,6 +192,22 @@ struct ncclSimInfo_v22200 {
 	unsigned int magic;
 	unsigned int version;
 	float estimatedTime;
+};
+
+struct ncclCommProperties {
+	size_t size;
+	unsigned int magic;
+	unsigned int version;
+	int rank;
+	int nRanks;
+	int cudaDev;
+	int nvmlDev;
+	unsigned char deviceApiSupport;
+	unsigned char multimemSupport;
+	int ginType;
+	int nLsaTeams;
+	unsigned char hostRmaSupport;
+	int railedGinType;
 };
 
 struct ncclWaitSignalDesc_t {
@@ -354,6 +371,18 @@ ncclResult_t ncclParamGetAllParameterKeys(const char ***table, int *tableLen);
 ncclResult_t pncclParamGetAllParameterKeys(const char ***table, int *tableLen);
 void ncclParamDumpAll(void);
 void pncclParamDumpAll(void);
+ncclResult_t ncclCommQueryProperties(ncclComm_t comm, ncclCommProperties_t *props);
+ncclResult_t pncclCommQueryProperties(ncclComm_t comm, ncclCommProperties_t *props);
+ncclResult_t ncclDevCommCreate(ncclComm_t comm, const void *reqs, void *outDevComm);
+ncclResult_t pncclDevCommCreate(ncclComm_t comm, const void *reqs, void *outDevComm);
+ncclResult_t ncclDevCommDestroy(ncclComm_t comm, const void *devComm);
+ncclResult_t pncclDevCommDestroy(ncclComm_t comm, const void *devComm);
+ncclResult_t ncclGetLsaDevicePointer(ncclWindow_t window, size_t offset, int lsaRank, void **outPtr);
+ncclResult_t pncclGetLsaDevicePointer(ncclWindow_t window, size_t offset, int lsaRank, void **outPtr);
+ncclResult_t ncclGetLsaMultimemDevicePointer(ncclWindow_t window, size_t offset, void **outPtr);
+ncclResult_t pncclGetLsaMultimemDevicePointer(ncclWindow_t window, size_t offset, void **outPtr);
+ncclResult_t ncclGetPeerDevicePointer(ncclWindow_t window, size_t offset, int peer, void **outPtr);
+ncclResult_t pncclGetPeerDevicePointer(ncclWindow_t window, size_t offset, int peer, void **outPtr);
 #ifdef __cplusplus
 }
 #endif

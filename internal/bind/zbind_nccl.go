@@ -37,6 +37,12 @@ var ncclHandlers = [...]abi.Handler{
 	{Name: "pncclCommRevoke", Call: bind_pncclCommRevoke},
 	{Name: "ncclCommSplit", Call: bind_ncclCommSplit},
 	{Name: "pncclCommSplit", Call: bind_pncclCommSplit},
+	{Name: "ncclCommShrink", Call: bind_ncclCommShrink},
+	{Name: "pncclCommShrink", Call: bind_pncclCommShrink},
+	{Name: "ncclCommGetUniqueId", Call: bind_ncclCommGetUniqueId},
+	{Name: "pncclCommGetUniqueId", Call: bind_pncclCommGetUniqueId},
+	{Name: "ncclCommGrow", Call: bind_ncclCommGrow},
+	{Name: "pncclCommGrow", Call: bind_pncclCommGrow},
 	{Name: "ncclCommGetAsyncError", Call: bind_ncclCommGetAsyncError},
 	{Name: "pncclCommGetAsyncError", Call: bind_pncclCommGetAsyncError},
 	{Name: "ncclCommCount", Call: bind_ncclCommCount},
@@ -63,6 +69,22 @@ var ncclHandlers = [...]abi.Handler{
 	{Name: "pncclGather", Call: bind_pncclGather},
 	{Name: "ncclScatter", Call: bind_ncclScatter},
 	{Name: "pncclScatter", Call: bind_pncclScatter},
+	{Name: "ncclReduceConfig", Call: bind_ncclReduceConfig},
+	{Name: "pncclReduceConfig", Call: bind_pncclReduceConfig},
+	{Name: "ncclBroadcastConfig", Call: bind_ncclBroadcastConfig},
+	{Name: "pncclBroadcastConfig", Call: bind_pncclBroadcastConfig},
+	{Name: "ncclAllReduceConfig", Call: bind_ncclAllReduceConfig},
+	{Name: "pncclAllReduceConfig", Call: bind_pncclAllReduceConfig},
+	{Name: "ncclReduceScatterConfig", Call: bind_ncclReduceScatterConfig},
+	{Name: "pncclReduceScatterConfig", Call: bind_pncclReduceScatterConfig},
+	{Name: "ncclAllGatherConfig", Call: bind_ncclAllGatherConfig},
+	{Name: "pncclAllGatherConfig", Call: bind_pncclAllGatherConfig},
+	{Name: "ncclAlltoAllConfig", Call: bind_ncclAlltoAllConfig},
+	{Name: "pncclAlltoAllConfig", Call: bind_pncclAlltoAllConfig},
+	{Name: "ncclGatherConfig", Call: bind_ncclGatherConfig},
+	{Name: "pncclGatherConfig", Call: bind_pncclGatherConfig},
+	{Name: "ncclScatterConfig", Call: bind_ncclScatterConfig},
+	{Name: "pncclScatterConfig", Call: bind_pncclScatterConfig},
 	{Name: "ncclRedOpCreatePreMulSum", Call: bind_ncclRedOpCreatePreMulSum},
 	{Name: "pncclRedOpCreatePreMulSum", Call: bind_pncclRedOpCreatePreMulSum},
 	{Name: "ncclRedOpDestroy", Call: bind_ncclRedOpDestroy},
@@ -71,10 +93,18 @@ var ncclHandlers = [...]abi.Handler{
 	{Name: "pncclSend", Call: bind_pncclSend},
 	{Name: "ncclRecv", Call: bind_ncclRecv},
 	{Name: "pncclRecv", Call: bind_pncclRecv},
+	{Name: "ncclPutSignal", Call: bind_ncclPutSignal},
+	{Name: "pncclPutSignal", Call: bind_pncclPutSignal},
+	{Name: "ncclSignal", Call: bind_ncclSignal},
+	{Name: "pncclSignal", Call: bind_pncclSignal},
+	{Name: "ncclWaitSignal", Call: bind_ncclWaitSignal},
+	{Name: "pncclWaitSignal", Call: bind_pncclWaitSignal},
 	{Name: "ncclGroupStart", Call: bind_ncclGroupStart},
 	{Name: "pncclGroupStart", Call: bind_pncclGroupStart},
 	{Name: "ncclGroupEnd", Call: bind_ncclGroupEnd},
 	{Name: "pncclGroupEnd", Call: bind_pncclGroupEnd},
+	{Name: "ncclGroupSimulateEnd", Call: bind_ncclGroupSimulateEnd},
+	{Name: "pncclGroupSimulateEnd", Call: bind_pncclGroupSimulateEnd},
 	{Name: "ncclMemAlloc", Call: bind_ncclMemAlloc},
 	{Name: "pncclMemAlloc", Call: bind_pncclMemAlloc},
 	{Name: "ncclMemFree", Call: bind_ncclMemFree},
@@ -89,6 +119,26 @@ var ncclHandlers = [...]abi.Handler{
 	{Name: "pncclCommWindowDeregister", Call: bind_pncclCommWindowDeregister},
 	{Name: "ncclWinGetUserPtr", Call: bind_ncclWinGetUserPtr},
 	{Name: "pncclWinGetUserPtr", Call: bind_pncclWinGetUserPtr},
+	{Name: "ncclCommSuspend", Call: bind_ncclCommSuspend},
+	{Name: "pncclCommSuspend", Call: bind_pncclCommSuspend},
+	{Name: "ncclCommResume", Call: bind_ncclCommResume},
+	{Name: "pncclCommResume", Call: bind_pncclCommResume},
+	{Name: "ncclCommMemStats", Call: bind_ncclCommMemStats},
+	{Name: "pncclCommMemStats", Call: bind_pncclCommMemStats},
+	{Name: "ncclSetEncryption", Call: bind_ncclSetEncryption},
+	{Name: "pncclSetEncryption", Call: bind_pncclSetEncryption},
+	{Name: "ncclCommQueryProperties", Call: bind_ncclCommQueryProperties},
+	{Name: "pncclCommQueryProperties", Call: bind_pncclCommQueryProperties},
+	{Name: "ncclDevCommCreate", Call: bind_ncclDevCommCreate},
+	{Name: "pncclDevCommCreate", Call: bind_pncclDevCommCreate},
+	{Name: "ncclDevCommDestroy", Call: bind_ncclDevCommDestroy},
+	{Name: "pncclDevCommDestroy", Call: bind_pncclDevCommDestroy},
+	{Name: "ncclGetLsaDevicePointer", Call: bind_ncclGetLsaDevicePointer},
+	{Name: "pncclGetLsaDevicePointer", Call: bind_pncclGetLsaDevicePointer},
+	{Name: "ncclGetLsaMultimemDevicePointer", Call: bind_ncclGetLsaMultimemDevicePointer},
+	{Name: "pncclGetLsaMultimemDevicePointer", Call: bind_pncclGetLsaMultimemDevicePointer},
+	{Name: "ncclGetPeerDevicePointer", Call: bind_ncclGetPeerDevicePointer},
+	{Name: "pncclGetPeerDevicePointer", Call: bind_pncclGetPeerDevicePointer},
 }
 
 func bind_ncclGetVersion(thread, args unsafe.Pointer) int32 {
@@ -425,6 +475,114 @@ func bind_pncclCommSplit(thread, args unsafe.Pointer) int32 {
 		Config  uint64
 	})(args)
 	err := (*nccl.Thread)(thread).CommSplit(ncclapi.NcclComm_t(a.Comm), int32(a.Color), int32(a.Key), hostmem.Ptr(a.Newcomm), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclCommShrink(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm              uint64
+		ExcludeRanksList  uint64
+		ExcludeRanksCount uint32
+		Newcomm           uint64
+		Config            uint64
+		ShrinkFlags       uint32
+	})(args)
+	err := (*nccl.Thread)(thread).CommShrink(ncclapi.NcclComm_t(a.Comm), hostmem.Ptr(a.ExcludeRanksList), int32(a.ExcludeRanksCount), hostmem.Ptr(a.Newcomm), hostmem.Ptr(a.Config), int32(a.ShrinkFlags))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclCommShrink(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm              uint64
+		ExcludeRanksList  uint64
+		ExcludeRanksCount uint32
+		Newcomm           uint64
+		Config            uint64
+		ShrinkFlags       uint32
+	})(args)
+	err := (*nccl.Thread)(thread).CommShrink(ncclapi.NcclComm_t(a.Comm), hostmem.Ptr(a.ExcludeRanksList), int32(a.ExcludeRanksCount), hostmem.Ptr(a.Newcomm), hostmem.Ptr(a.Config), int32(a.ShrinkFlags))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclCommGetUniqueId(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm     uint64
+		UniqueId uint64
+	})(args)
+	if a.UniqueId == 0 {
+		return 4
+	}
+	r1, err := (*nccl.Thread)(thread).CommGetUniqueId(ncclapi.NcclComm_t(a.Comm))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.UniqueId), r1)
+	return 0
+}
+
+func bind_pncclCommGetUniqueId(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm     uint64
+		UniqueId uint64
+	})(args)
+	if a.UniqueId == 0 {
+		return 4
+	}
+	r1, err := (*nccl.Thread)(thread).CommGetUniqueId(ncclapi.NcclComm_t(a.Comm))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.UniqueId), r1)
+	return 0
+}
+
+func bind_ncclCommGrow(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm     uint64
+		NRanks   uint32
+		UniqueId uint64
+		Rank     uint32
+		Newcomm  uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).CommGrow(ncclapi.NcclComm_t(a.Comm), int32(a.NRanks), hostmem.Ptr(a.UniqueId), int32(a.Rank), hostmem.Ptr(a.Newcomm), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclCommGrow(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm     uint64
+		NRanks   uint32
+		UniqueId uint64
+		Rank     uint32
+		Newcomm  uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).CommGrow(ncclapi.NcclComm_t(a.Comm), int32(a.NRanks), hostmem.Ptr(a.UniqueId), int32(a.Rank), hostmem.Ptr(a.Newcomm), hostmem.Ptr(a.Config))
 	if err != nil {
 		return nccl.Code(err)
 	}
@@ -913,6 +1071,324 @@ func bind_pncclScatter(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_ncclReduceConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Op       uint32
+		Root     uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).ReduceConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclRedOp_t(a.Op), int32(a.Root), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclReduceConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Op       uint32
+		Root     uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).ReduceConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclRedOp_t(a.Op), int32(a.Root), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclBroadcastConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Root     uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).BroadcastConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), int32(a.Root), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclBroadcastConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Root     uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).BroadcastConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), int32(a.Root), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclAllReduceConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Op       uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).AllReduceConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclRedOp_t(a.Op), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclAllReduceConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Op       uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).AllReduceConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclRedOp_t(a.Op), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclReduceScatterConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff  uint64
+		Recvbuff  uint64
+		Recvcount uint64
+		Datatype  uint32
+		Op        uint32
+		Comm      uint64
+		Stream    uint64
+		Config    uint64
+	})(args)
+	err := (*nccl.Thread)(thread).ReduceScatterConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Recvcount), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclRedOp_t(a.Op), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclReduceScatterConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff  uint64
+		Recvbuff  uint64
+		Recvcount uint64
+		Datatype  uint32
+		Op        uint32
+		Comm      uint64
+		Stream    uint64
+		Config    uint64
+	})(args)
+	err := (*nccl.Thread)(thread).ReduceScatterConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Recvcount), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclRedOp_t(a.Op), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclAllGatherConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff  uint64
+		Recvbuff  uint64
+		Sendcount uint64
+		Datatype  uint32
+		Comm      uint64
+		Stream    uint64
+		Config    uint64
+	})(args)
+	err := (*nccl.Thread)(thread).AllGatherConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Sendcount), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclAllGatherConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff  uint64
+		Recvbuff  uint64
+		Sendcount uint64
+		Datatype  uint32
+		Comm      uint64
+		Stream    uint64
+		Config    uint64
+	})(args)
+	err := (*nccl.Thread)(thread).AllGatherConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Sendcount), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclAlltoAllConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).AlltoAllConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclAlltoAllConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).AlltoAllConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclGatherConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Root     uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GatherConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), int32(a.Root), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclGatherConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Root     uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GatherConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), int32(a.Root), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclScatterConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Root     uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).ScatterConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), int32(a.Root), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclScatterConfig(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Sendbuff uint64
+		Recvbuff uint64
+		Count    uint64
+		Datatype uint32
+		Root     uint32
+		Comm     uint64
+		Stream   uint64
+		Config   uint64
+	})(args)
+	err := (*nccl.Thread)(thread).ScatterConfig(hostmem.Ptr(a.Sendbuff), hostmem.Ptr(a.Recvbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), int32(a.Root), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream), hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
 func bind_ncclRedOpCreatePreMulSum(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1055,6 +1531,120 @@ func bind_pncclRecv(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_ncclPutSignal(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Localbuff     uint64
+		Count         uint64
+		Datatype      uint32
+		Peer          uint32
+		PeerWin       uint64
+		PeerWinOffset uint64
+		SigIdx        uint32
+		Ctx           uint32
+		Flags         uint32
+		Comm          uint64
+		Stream        uint64
+	})(args)
+	err := (*nccl.Thread)(thread).PutSignal(hostmem.Ptr(a.Localbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), int32(a.Peer), ncclapi.NcclWindow_t(a.PeerWin), uint64(a.PeerWinOffset), int32(a.SigIdx), int32(a.Ctx), uint32(a.Flags), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclPutSignal(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Localbuff     uint64
+		Count         uint64
+		Datatype      uint32
+		Peer          uint32
+		PeerWin       uint64
+		PeerWinOffset uint64
+		SigIdx        uint32
+		Ctx           uint32
+		Flags         uint32
+		Comm          uint64
+		Stream        uint64
+	})(args)
+	err := (*nccl.Thread)(thread).PutSignal(hostmem.Ptr(a.Localbuff), uint64(a.Count), ncclapi.NcclDataType_t(a.Datatype), int32(a.Peer), ncclapi.NcclWindow_t(a.PeerWin), uint64(a.PeerWinOffset), int32(a.SigIdx), int32(a.Ctx), uint32(a.Flags), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclSignal(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Peer   uint32
+		SigIdx uint32
+		Ctx    uint32
+		Flags  uint32
+		Comm   uint64
+		Stream uint64
+	})(args)
+	err := (*nccl.Thread)(thread).Signal(int32(a.Peer), int32(a.SigIdx), int32(a.Ctx), uint32(a.Flags), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclSignal(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Peer   uint32
+		SigIdx uint32
+		Ctx    uint32
+		Flags  uint32
+		Comm   uint64
+		Stream uint64
+	})(args)
+	err := (*nccl.Thread)(thread).Signal(int32(a.Peer), int32(a.SigIdx), int32(a.Ctx), uint32(a.Flags), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclWaitSignal(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NDesc       uint32
+		SignalDescs uint64
+		Comm        uint64
+		Stream      uint64
+	})(args)
+	err := (*nccl.Thread)(thread).WaitSignal(int32(a.NDesc), hostmem.Ptr(a.SignalDescs), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclWaitSignal(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NDesc       uint32
+		SignalDescs uint64
+		Comm        uint64
+		Stream      uint64
+	})(args)
+	err := (*nccl.Thread)(thread).WaitSignal(int32(a.NDesc), hostmem.Ptr(a.SignalDescs), ncclapi.NcclComm_t(a.Comm), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
 func bind_ncclGroupStart(thread, args unsafe.Pointer) int32 {
 	err := (*nccl.Thread)(thread).GroupStart()
 	if err != nil {
@@ -1081,6 +1671,32 @@ func bind_ncclGroupEnd(thread, args unsafe.Pointer) int32 {
 
 func bind_pncclGroupEnd(thread, args unsafe.Pointer) int32 {
 	err := (*nccl.Thread)(thread).GroupEnd()
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclGroupSimulateEnd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		SimInfo uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GroupSimulateEnd(hostmem.Ptr(a.SimInfo))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclGroupSimulateEnd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		SimInfo uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GroupSimulateEnd(hostmem.Ptr(a.SimInfo))
 	if err != nil {
 		return nccl.Code(err)
 	}
@@ -1322,5 +1938,303 @@ func bind_pncclWinGetUserPtr(thread, args unsafe.Pointer) int32 {
 		return nccl.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.OutUserPtr), uint64(r2))
+	return 0
+}
+
+func bind_ncclCommSuspend(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm  uint64
+		Flags uint32
+	})(args)
+	err := (*nccl.Thread)(thread).CommSuspend(ncclapi.NcclComm_t(a.Comm), int32(a.Flags))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclCommSuspend(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm  uint64
+		Flags uint32
+	})(args)
+	err := (*nccl.Thread)(thread).CommSuspend(ncclapi.NcclComm_t(a.Comm), int32(a.Flags))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclCommResume(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm uint64
+	})(args)
+	err := (*nccl.Thread)(thread).CommResume(ncclapi.NcclComm_t(a.Comm))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclCommResume(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm uint64
+	})(args)
+	err := (*nccl.Thread)(thread).CommResume(ncclapi.NcclComm_t(a.Comm))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclCommMemStats(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm  uint64
+		Stat  uint32
+		Value uint64
+	})(args)
+	if a.Value == 0 {
+		return 4
+	}
+	r2, err := (*nccl.Thread)(thread).CommMemStats(ncclapi.NcclComm_t(a.Comm), ncclapi.NcclCommMemStat_t(a.Stat))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Value), uint64(r2))
+	return 0
+}
+
+func bind_pncclCommMemStats(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm  uint64
+		Stat  uint32
+		Value uint64
+	})(args)
+	if a.Value == 0 {
+		return 4
+	}
+	r2, err := (*nccl.Thread)(thread).CommMemStats(ncclapi.NcclComm_t(a.Comm), ncclapi.NcclCommMemStat_t(a.Stat))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Value), uint64(r2))
+	return 0
+}
+
+func bind_ncclSetEncryption(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Config uint64
+	})(args)
+	err := (*nccl.Thread)(thread).SetEncryption(hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclSetEncryption(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Config uint64
+	})(args)
+	err := (*nccl.Thread)(thread).SetEncryption(hostmem.Ptr(a.Config))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclCommQueryProperties(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm  uint64
+		Props uint64
+	})(args)
+	err := (*nccl.Thread)(thread).CommQueryProperties(ncclapi.NcclComm_t(a.Comm), hostmem.Ptr(a.Props))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclCommQueryProperties(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm  uint64
+		Props uint64
+	})(args)
+	err := (*nccl.Thread)(thread).CommQueryProperties(ncclapi.NcclComm_t(a.Comm), hostmem.Ptr(a.Props))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclDevCommCreate(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm       uint64
+		Reqs       uint64
+		OutDevComm uint64
+	})(args)
+	err := (*nccl.Thread)(thread).DevCommCreate(ncclapi.NcclComm_t(a.Comm), hostmem.Ptr(a.Reqs), hostmem.Ptr(a.OutDevComm))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclDevCommCreate(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm       uint64
+		Reqs       uint64
+		OutDevComm uint64
+	})(args)
+	err := (*nccl.Thread)(thread).DevCommCreate(ncclapi.NcclComm_t(a.Comm), hostmem.Ptr(a.Reqs), hostmem.Ptr(a.OutDevComm))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclDevCommDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm    uint64
+		DevComm uint64
+	})(args)
+	err := (*nccl.Thread)(thread).DevCommDestroy(ncclapi.NcclComm_t(a.Comm), hostmem.Ptr(a.DevComm))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclDevCommDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Comm    uint64
+		DevComm uint64
+	})(args)
+	err := (*nccl.Thread)(thread).DevCommDestroy(ncclapi.NcclComm_t(a.Comm), hostmem.Ptr(a.DevComm))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclGetLsaDevicePointer(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Window  uint64
+		Offset  uint64
+		LsaRank uint32
+		OutPtr  uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GetLsaDevicePointer(ncclapi.NcclWindow_t(a.Window), uint64(a.Offset), int32(a.LsaRank), hostmem.Ptr(a.OutPtr))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclGetLsaDevicePointer(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Window  uint64
+		Offset  uint64
+		LsaRank uint32
+		OutPtr  uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GetLsaDevicePointer(ncclapi.NcclWindow_t(a.Window), uint64(a.Offset), int32(a.LsaRank), hostmem.Ptr(a.OutPtr))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclGetLsaMultimemDevicePointer(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Window uint64
+		Offset uint64
+		OutPtr uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GetLsaMultimemDevicePointer(ncclapi.NcclWindow_t(a.Window), uint64(a.Offset), hostmem.Ptr(a.OutPtr))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclGetLsaMultimemDevicePointer(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Window uint64
+		Offset uint64
+		OutPtr uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GetLsaMultimemDevicePointer(ncclapi.NcclWindow_t(a.Window), uint64(a.Offset), hostmem.Ptr(a.OutPtr))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_ncclGetPeerDevicePointer(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Window uint64
+		Offset uint64
+		Peer   uint32
+		OutPtr uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GetPeerDevicePointer(ncclapi.NcclWindow_t(a.Window), uint64(a.Offset), int32(a.Peer), hostmem.Ptr(a.OutPtr))
+	if err != nil {
+		return nccl.Code(err)
+	}
+	return 0
+}
+
+func bind_pncclGetPeerDevicePointer(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Window uint64
+		Offset uint64
+		Peer   uint32
+		OutPtr uint64
+	})(args)
+	err := (*nccl.Thread)(thread).GetPeerDevicePointer(ncclapi.NcclWindow_t(a.Window), uint64(a.Offset), int32(a.Peer), hostmem.Ptr(a.OutPtr))
+	if err != nil {
+		return nccl.Code(err)
+	}
 	return 0
 }

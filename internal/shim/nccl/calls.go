@@ -17,8 +17,8 @@ func (t *Thread) enqueue(o *op, h ncclapi.NcclComm_t, red *ncclapi.NcclRedOp_t, 
 		o.c.mu.Lock()
 		gone := o.c.isGone
 		o.c.mu.Unlock()
-		if gone {
-			return badUsage("%s on a communicator that was finalized", kindNames[o.kind])
+		if gone || o.c.suspended.Load() {
+			return badUsage("%s on a communicator that was finalized or suspended", kindNames[o.kind])
 		}
 		if err := o.check(t.driver()); err != nil {
 			return err
@@ -28,7 +28,7 @@ func (t *Thread) enqueue(o *op, h ncclapi.NcclComm_t, red *ncclapi.NcclRedOp_t, 
 				return err
 			}
 		}
-		if o.count > 0 {
+		if o.count > 0 || o.kind == putSignal || o.kind == waitSignal {
 			g.add(o, cu.CUstream(s))
 		}
 		return nil

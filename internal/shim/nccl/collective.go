@@ -37,6 +37,10 @@ func (o *op) run() error {
 		return o.exchange(o.only(send), o.parts(recv))
 	case scatter:
 		return o.exchange(o.parts(send), o.only(recv))
+	case putSignal:
+		return o.putSignal(send)
+	case waitSignal:
+		return o.c.awaitSignals(o.waits)
 	case sendTo:
 		p, err := o.c.post(sends, o.root, header{Call: o.call()}, send)
 		return errors.Join(err, p.wait())

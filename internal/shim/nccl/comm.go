@@ -30,24 +30,31 @@ type comm struct {
 	gone  chan struct{} // closed when it has left
 	cause atomic.Pointer[failure]
 
+	revoked   atomic.Bool // by its program: not an error
+	suspended atomic.Bool
+
 	members []member // those that follow: set before ready is closed
 	peers   []*comm  // those of this process
 	boxes   [classes][]*box
 	outlets [classes][]*outlet
 	away    []chan struct{} // by rank: closed when it has left
 
-	scratch []byte // of the collective that runs
+	scratch []byte        // of the collective that runs
+	rung    chan struct{} // one that waits for signals looks again
 
-	mu       lockrank.Mutex[lockrank.NCCLComm]
-	isAway   []bool // guarded by mu, as all that follows
-	isGone   bool
-	isTold   bool          // of its failure
-	tail     chan struct{} // closed when the last unit is done; nil: there was none
-	socks    map[*sock]struct{}
-	scalars  map[int32]*scalar
-	nextOp   int32
-	windows  map[uint64]window
-	nextName uint64
+	mu                     lockrank.Mutex[lockrank.NCCLComm]
+	isAway                 []bool // guarded by mu, as all that follows
+	isGone                 bool
+	isTold                 bool          // of its failure
+	tail                   chan struct{} // closed when the last unit is done; nil: there was none
+	socks                  map[*sock]struct{}
+	scalars                map[int32]*scalar
+	nextOp                 int32
+	windows                map[uint64]window
+	nextBuffer, nextWindow uint64            // their numbers: odd and even
+	signals                map[signal]uint64 // that came and were not waited for
+	derived                map[string]int    // how many communicators were derived of these ranks
+	named                  bool              // there is an id for a larger one
 }
 
 // maxRanks bounds a communicator: every rank has a little memory for each other.
@@ -91,7 +98,7 @@ func (t *Thread) newComm(rank, n int32, cfg settings) (*comm, error) {
 	}
 	c := &comm{device: int32(device), ctx: ctx, config: cfg,
 		ready: make(chan struct{}), dead: make(chan struct{}), told: make(chan struct{}), gone: make(chan struct{}),
-		socks: map[*sock]struct{}{}, scalars: map[int32]*scalar{}, nextOp: int32(ncclapi.NcclNumOps), windows: map[uint64]window{}}
+		socks: map[*sock]struct{}{}, scalars: map[int32]*scalar{}, nextOp: int32(ncclapi.NcclNumOps), windows: map[uint64]window{}, derived: map[string]int{}, signals: map[signal]uint64{}, rung: make(chan struct{}, 1), nextBuffer: 1}
 	c.resize(int(rank), int(n))
 	return c, nil
 }
@@ -159,6 +166,7 @@ func (c *comm) hear(n news) {
 	if !c.isAway[n.rank] {
 		c.isAway[n.rank] = true
 		close(c.away[n.rank])
+		c.look()
 	}
 }
 
@@ -361,26 +369,13 @@ func (t *Thread) CommAbort(h ncclapi.NcclComm_t) error {
 	return nil
 }
 
-// CommRevoke ends what is under way and refuses what comes later, but keeps the handle for queries, splits aside.
-func (t *Thread) CommRevoke(h ncclapi.NcclComm_t, flags int32) error {
-	c, err := lookup(h)
-	if err != nil {
-		return err
-	}
-	if flags != 0 {
-		return badArgument("flags %#x of ncclCommRevoke", flags)
-	}
-	c.end(failf(ncclapi.NcclInvalidUsage, "revoked by its program"))
-	return nil
-}
-
 // CommGetAsyncError is what became of the communicator.
 func (t *Thread) CommGetAsyncError(h ncclapi.NcclComm_t) (ncclapi.NcclResult_t, error) {
 	c, err := lookup(h)
 	if err != nil {
 		return 0, err
 	}
-	if f := c.cause.Load(); f != nil {
+	if f := c.cause.Load(); f != nil && !c.revoked.Load() {
 		return f.code, nil
 	}
 	select {

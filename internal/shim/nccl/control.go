@@ -130,7 +130,7 @@ type remote struct {
 	once sync.Once
 }
 
-// dialHub connects to the hub of a unique id. It may not be there yet, where rank 0 opens it.
+// dialHub connects to the hub of a unique id. It may not be there yet, where rank 0 opens it, or where it is that of a derived communicator.
 func (c *comm) dialHub(u *uniqueID) (*remote, error) {
 	for {
 		s, err := newSock(&u.hub)
@@ -141,11 +141,15 @@ func (c *comm) dialHub(u *uniqueID) (*remote, error) {
 			s.close()
 			return nil, c.err()
 		}
-		if err = s.dial(&u.hub); err == nil {
+		found := true
+		if err = s.dial(&u.hub); err == nil && u.derived {
+			found, err = s.askHub(u.key)
+		}
+		if err == nil && found {
 			return &remote{s: s, key: u.key}, nil
 		}
 		c.discard(s)
-		if !u.fixed {
+		if !u.fixed && found {
 			return nil, failf(ncclapi.NcclSystemError, "the process that made the unique id, at %s: %v", u.hub.String(), err)
 		}
 		select {
@@ -154,6 +158,16 @@ func (c *comm) dialHub(u *uniqueID) (*remote, error) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// askHub asks at a data port whether the hub of a derived communicator is there yet.
+func (s *sock) askHub(key secret) (bool, error) {
+	if err := s.write(append([]byte{toHub}, key[:]...)); err != nil {
+		return true, err
+	}
+	var answer [1]byte
+	err := s.read(answer[:])
+	return err != nil || answer[0] != 0, err
 }
 
 func (r *remote) enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}) ([]member, error) {

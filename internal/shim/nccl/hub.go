@@ -40,12 +40,14 @@ var (
 	hubsMu lockrank.Mutex[lockrank.NCCLHubs]
 )
 
-func newHub(key secret) *hub {
-	h := &hub{key: key, full: make(chan struct{})}
+// someHub is the hub of a secret; the first who asks makes it.
+func someHub(key secret) *hub {
 	hubsMu.Lock()
 	defer hubsMu.Unlock()
-	hubs[key] = h
-	return h
+	if hubs[key] == nil {
+		hubs[key] = &hub{key: key, full: make(chan struct{})}
+	}
+	return hubs[key]
 }
 
 func findHub(key secret) *hub {

@@ -13,6 +13,9 @@ type uniqueID struct {
 	key   secret
 	hub   endpoint
 	fixed bool // by NCCL_COMM_ID: rank 0 opens the hub
+
+	derived bool // of another communicator: the hub is behind the data port of its process
+	here    bool // which is this one
 }
 
 const idMagic = 0x4c43434e5544554b // "KUDUNCCL"
@@ -55,7 +58,7 @@ func newID() (*uniqueID, error) {
 		return nil, err
 	}
 	u := &uniqueID{key: key}
-	u.hub, err = newHub(key).open(at)
+	u.hub, err = someHub(key).open(at)
 	return u, err
 }
 
@@ -89,8 +92,11 @@ func (t *Thread) GetUniqueId() (id ncclapi.NcclUniqueId, err error) {
 // bootstrap finds the way to the hub for a rank. A hub that others may come to makes this process take their connections, too.
 func (u *uniqueID) bootstrap(c *comm, me *member) (bootstrap, error) {
 	h := findHub(u.key)
+	if u.derived && u.here {
+		h = someHub(u.key)
+	}
 	if h == nil && u.fixed && c.rank == 0 {
-		h = newHub(u.key)
+		h = someHub(u.key)
 		if _, err := h.open(u.hub); err != nil {
 			return nil, err
 		}

@@ -95,7 +95,7 @@ func (t *Thread) CommInitAll(out hostmem.Ptr, n int32, list hostmem.Ptr) error {
 			return err
 		}
 	}
-	newHub(key)
+	someHub(key)
 	if err := t.GroupStart(); err != nil {
 		return err
 	}

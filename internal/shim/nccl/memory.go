@@ -45,9 +45,13 @@ func (t *Thread) register(h ncclapi.NcclComm_t, w window) (uint64, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.nextName++
-	c.windows[c.nextName] = w
-	return c.nextName, nil
+	name := &c.nextBuffer
+	if w.shared { // the same number on all ranks
+		name = &c.nextWindow
+	}
+	*name += 2
+	c.windows[*name] = w
+	return *name, nil
 }
 
 func (t *Thread) deregister(h ncclapi.NcclComm_t, name uint64, shared bool) error {
@@ -75,10 +79,21 @@ func (t *Thread) CommDeregister(h ncclapi.NcclComm_t, name hostmem.Ptr) error {
 	return t.deregister(h, uint64(name), false)
 }
 
-// CommWindowRegister is CommRegister by all ranks. The answer is for host calls only: kernels cannot use it.
+// CommWindowRegister is CommRegister by all ranks, in the same order. The answer is for host calls only: kernels cannot use it.
 func (t *Thread) CommWindowRegister(h ncclapi.NcclComm_t, at hostmem.Ptr, n uint64, flags int32) (ncclapi.NcclWindow_t, error) {
 	name, err := t.register(h, window{uint64(at), n, true})
-	return ncclapi.NcclWindow_t(name), err
+	if err != nil {
+		return 0, err
+	}
+	c, err := find(h)
+	if err != nil {
+		return 0, err
+	}
+	// Who has it may write into it at once: all must know it by then.
+	return ncclapi.NcclWindow_t(name), t.initialize(func() error {
+		_, err := c.together([]byte{1})
+		return err
+	})
 }
 
 // CommWindowDeregister forgets it.

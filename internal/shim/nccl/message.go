@@ -19,6 +19,7 @@ type class int
 const (
 	collectives class = iota
 	sends
+	puts // of one side: a goroutine takes them
 	classes
 )
 

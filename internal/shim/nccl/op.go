@@ -24,11 +24,14 @@ const (
 	sendTo
 	recvFrom
 	gatherBytes // of a split: the ranks' plans
+	putSignal
+	waitSignal
 )
 
 var kindNames = [...]string{
 	allReduce: "ncclAllReduce", reduceScatter: "ncclReduceScatter", reduce: "ncclReduce", broadcast: "ncclBroadcast", allGather: "ncclAllGather",
 	allToAll: "ncclAlltoAll", gather: "ncclGather", scatter: "ncclScatter", sendTo: "ncclSend", recvFrom: "ncclRecv", gatherBytes: "ncclCommSplit",
+	putSignal: "ncclPutSignal", waitSignal: "ncclWaitSignal",
 }
 
 // typeSizes are bytes, by ncclDataType_t.
@@ -51,6 +54,8 @@ type op struct {
 	red   int     // reduction, in kz_collect's numbers
 	by    *scalar // the factor of PreMulSum
 	root  int     // or the peer
+	to    *target // of a put
+	waits []ncclapi.NcclWaitSignalDesc_t
 }
 
 func (o *op) size() uint64  { return typeSizes[o.typ] }
@@ -99,9 +104,9 @@ func (o *op) needs() (send, recv uint64) {
 		return b, at(root, n*b)
 	case scatter:
 		return at(root, n*b), b
-	case sendTo:
+	case sendTo, putSignal:
 		return b, 0
-	case recvFrom:
+	case recvFrom, waitSignal:
 		return 0, b
 	}
 	return b, b

@@ -221,11 +221,47 @@ var dataPort = sync.OnceValues(func() (endpoint, error) {
 			if err != nil {
 				return
 			}
-			go admit(conn)
+			go receive(conn)
 		}
 	}()
 	return at, nil
 })
+
+// What a connection to the data port is for: its first byte.
+const (
+	toRank = iota
+	toHub  // of a derived communicator
+)
+
+// receive finds out what a connection is for.
+func receive(s *sock) {
+	var what [1]byte
+	s.patience(10 * time.Second)
+	err := s.read(what[:])
+	switch {
+	case err == nil && what[0] == toRank:
+		admit(s)
+	case err == nil && what[0] == toHub:
+		enter(s)
+	default:
+		s.close()
+	}
+}
+
+// enter gives a connection to the hub it is for. There may be none yet: then the rank tries again.
+func enter(s *sock) {
+	var key secret
+	if s.read(key[:]) != nil {
+		s.close()
+		return
+	}
+	h := findHub(key)
+	if s.write([]byte{flag(h != nil)}) != nil || h == nil {
+		s.close()
+		return
+	}
+	h.serve(s)
+}
 
 // greetingSize: what begins a connection between two ranks: the secret, both ranks, the class, and where the file of a pipe is, if one is
 // offered: process and descriptor, else -1. A pipe is answered by one byte.
@@ -239,7 +275,6 @@ const (
 // admit gives a connection to the rank it is for, if it knows the communicator.
 func admit(s *sock) {
 	var b [greetingSize]byte
-	s.patience(10 * time.Second)
 	if s.read(b[:]) != nil {
 		s.close()
 		return
@@ -262,6 +297,11 @@ func admit(s *sock) {
 			c.discard(s)
 			return
 		}
+	}
+	if k == puts {
+		c.servePuts(in, from)
+		c.discard(s)
+		return
 	}
 	select {
 	case c.boxes[k][from].arrived <- in:
@@ -303,7 +343,7 @@ func (c *comm) greet(s *sock, k class, to int, near bool) (conn, error) {
 			defer func() { _ = unix.Close(fd) }()
 		}
 	}
-	b := append(make([]byte, 0, greetingSize), c.key[:]...)
+	b := append([]byte{toRank}, c.key[:]...)
 	if err := s.write(appendWords(b, c.rank, to, int(k), pid, fd)); err != nil || p == nil {
 		return s, err
 	}

@@ -77,7 +77,7 @@ func (c *comm) childID(list []plan) (*uniqueID, error) {
 	if err != nil {
 		return nil, err
 	}
-	newHub(key)
+	someHub(key)
 	return &uniqueID{key: key}, nil
 }
 
@@ -92,26 +92,32 @@ func (t *Thread) CommSplit(h ncclapi.NcclComm_t, color, key int32, out, at hostm
 // descend makes this rank's communicator of its color; a negative one: none.
 func (t *Thread) descend(h ncclapi.NcclComm_t, color, key int32, out, at hostmem.Ptr) error {
 	parent, err := find(h)
-	if err != nil {
+	if err != nil && (parent == nil || !parent.revoked.Load()) {
 		return err
 	}
 	if out == hostmem.Nil {
 		return badArgument("no place for the communicator")
 	}
 	hostmem.Store(out, uint64(0))
-	cfg := parent.config
-	if at != hostmem.Nil {
-		if cfg, err = readConfig(at); err != nil {
-			return err
-		}
+	cfg, err := parent.childConfig(at)
+	if err != nil {
+		return err
 	}
 	var c *comm
 	if color >= 0 {
-		if err := parent.inContext(t.driver(), func() (err error) { c, err = t.newComm(0, 1, cfg); return err }); err != nil {
+		if c, err = t.child(parent, 0, 1, cfg); err != nil {
 			return err
 		}
 	}
 	return t.initialize(func() error {
+		if parent.revoked.Load() {
+			again, err := parent.rebuild(t)
+			if err != nil {
+				return err
+			}
+			defer again.leave()
+			parent = again
+		}
 		list, err := parent.divide(color, key)
 		if err != nil {
 			return err

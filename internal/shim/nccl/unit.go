@@ -96,8 +96,8 @@ func (u *unit) run() {
 	}
 }
 
-// execute does collectives one after another, and beside them the sends and receives: those with one peer in their order, all peers
-// at once.
+// execute does collectives one after another, and beside them sends, receives, puts and waits: those with one peer in their order, all
+// peers at once.
 func (u *unit) execute() {
 	if len(u.ops) == 1 {
 		u.do(u.ops[0])
@@ -110,7 +110,7 @@ func (u *unit) execute() {
 	lines := map[line][]*op{}
 	var rest []*op
 	for _, o := range u.ops {
-		if o.kind == sendTo || o.kind == recvFrom {
+		if o.kind == sendTo || o.kind == recvFrom || o.kind == putSignal || o.kind == waitSignal {
 			l := line{o.kind, o.root}
 			lines[l] = append(lines[l], o)
 		} else {

@@ -82,6 +82,24 @@ type NcclSimInfo_t struct {
 	EstimatedTime float32
 }
 
+type NcclCommProperties_t struct {
+	_ structs.HostLayout
+
+	Size             uint64
+	Magic            uint32
+	Version          uint32
+	Rank             int32
+	NRanks           int32
+	CudaDev          int32
+	NvmlDev          int32
+	DeviceApiSupport uint8
+	MultimemSupport  uint8
+	GinType          int32
+	NLsaTeams        int32
+	HostRmaSupport   uint8
+	RailedGinType    int32
+}
+
 type NcclWaitSignalDesc_t struct {
 	_ structs.HostLayout
 
