@@ -148,6 +148,7 @@ func (c *comm) meet(id *uniqueID) error {
 			c.peers[r] = findLive(c.key, r)
 		}
 	}
+	c.describe()
 	return nil
 }
 

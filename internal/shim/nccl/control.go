@@ -2,8 +2,13 @@ package nccl
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/ncclapi"
@@ -49,18 +54,17 @@ func (h *hub) serve(s *sock) {
 		return
 	}
 	s.patience(0)
+	s.watch()
 	rank, n := word(b[16:]), word(b[20:])
 	var m member
 	if m.decode(b[24:]) != nil || n < 1 || n > maxRanks || rank < 0 || rank >= n {
 		return
 	}
 	var sending lockrank.Mutex[lockrank.NCCLNews]
-	tell := func(x news) { // a rank that does not read its news is stopped, or about to end
+	tell := func(x news) {
 		sending.Lock()
 		defer sending.Unlock()
-		if s.write(x.bytes()) != nil {
-			s.close()
-		}
+		_ = s.write(x.bytes()) // what the rank itself said last, before it closed the connection, is still to be read
 	}
 	sending.Lock() // the table comes first
 	if err := h.claim(rank, n, &m, tell); err != nil {
@@ -110,17 +114,29 @@ func (n news) bytes() []byte {
 func readNews(s *sock, rank int) news {
 	var b [newsSize]byte
 	if err := s.read(b[:]); err != nil {
-		return news{rank, true, "its process ended or its connection was closed"}
+		return news{rank, true, whyEnded(err)}
 	}
 	size := binary.LittleEndian.Uint32(b[8:])
 	if size > whySize {
 		return news{rank, true, "its connection sent what it should not"}
 	}
 	why := make([]byte, size)
-	if s.read(why) != nil {
+	if size > 0 && s.read(why) != nil {
 		return news{rank, true, "its process ended"}
 	}
 	return news{word(b[:]), b[4] != 0, string(why)}
+}
+
+const ended = "its process ended or its connection was closed"
+
+// whyEnded tells a host that gives no sign from a process that ended.
+func whyEnded(err error) string {
+	for _, e := range []error{unix.ETIMEDOUT, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ENETDOWN} {
+		if errors.Is(err, e) {
+			return fmt.Sprintf("its host gives no sign: %v", err)
+		}
+	}
+	return ended
 }
 
 // remote is a hub of another process.
@@ -146,6 +162,7 @@ func (c *comm) dialHub(u *uniqueID) (*remote, error) {
 			found, err = s.askHub(u.key)
 		}
 		if err == nil && found {
+			s.watch()
 			return &remote{s: s, key: u.key}, nil
 		}
 		c.discard(s)
@@ -190,24 +207,28 @@ func (r *remote) enter(rank, n int, m *member, tell func(news), cancel <-chan st
 			return nil, err
 		}
 	}
-	go r.listen(secret(raw), list, tell)
+	go r.listen(m.Process, secret(raw), list, tell)
 	return list, nil
 }
 
-// listen passes news on until the connection ends. Then the process of the hub is lost, with its ranks that did not say that they left.
-func (r *remote) listen(home secret, list []member, tell func(news)) {
+// listen passes news on until the connection ends. Then the process of the hub is lost, with its ranks that did not say that they left;
+// if its host gives no sign, all ranks of other hosts are.
+func (r *remote) listen(me, home secret, list []member, tell func(news)) {
 	left := make([]bool, len(list))
+	var last news
 	for {
-		x := readNews(r.s, -1)
-		if x.rank < 0 || x.rank >= len(list) {
+		last = readNews(r.s, -1)
+		if last.rank < 0 || last.rank >= len(list) {
 			break
 		}
-		left[x.rank] = true
-		tell(x)
+		left[last.rank] = true
+		tell(last)
 	}
+	host := list[slices.IndexFunc(list, func(m member) bool { return m.Process == me })].Host
 	for rank := range list {
-		if list[rank].Process == home && !left[rank] {
-			tell(news{rank, true, "its process ended or its connection was closed"})
+		m := &list[rank]
+		if !left[rank] && (m.Process == home || last.why != ended && m.Host != host) {
+			tell(news{rank, true, last.why})
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"kudzu/internal/config"
 )
 
 // secret names a communicator. Only its ranks know it; a connection that does not is dropped.
@@ -56,7 +58,9 @@ var self = sync.OnceValues(func() (member, error) {
 	if m.Process, err = newSecret(); err != nil {
 		return m, err
 	}
-	if b, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+	if id := config.Get("NCCL_HOSTID"); id != "" {
+		copy(m.Host[:], id)
+	} else if b, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		copy(m.Host[:], strings.TrimSpace(string(b)))
 	} else {
 		copy(m.Host[:], m.Process[:]) // a host of its own

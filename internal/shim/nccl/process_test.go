@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/ncclapi"
 )
@@ -63,6 +65,7 @@ var parts = map[string]func(a *actor, n int) error{
 	"kill":   playKill,
 	"time":   playTime,
 	"shrink": playShrink,
+	"cut":    playCut,
 	"exit":   func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
 }
 
@@ -328,5 +331,38 @@ func TestStranger(t *testing.T) {
 	}
 	if err := th.CommDestroy(ncclapi.NcclComm_t(h)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLeavesAtOnce: a rank that says that it leaves and closes its connection was not lost, also if the hub finds that out while it tells it
+// of another.
+func TestLeavesAtOnce(t *testing.T) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hub{key: secret{1}, full: make(chan struct{})}
+	served := make(chan struct{})
+	go func() { h.serve(&sock{fd: fds[0]}); close(served) }()
+	var heard []news
+	if err := h.claim(1, 2, &member{}, func(n news) { heard = append(heard, n) }); err != nil {
+		t.Fatal(err)
+	}
+	s, m := &sock{fd: fds[1]}, &member{}
+	if err := s.write(m.append(appendWords(h.key[:], 0, 2))); err != nil {
+		t.Fatal(err)
+	}
+	<-h.full
+	h.mu.Lock() // the hub does not hear it yet
+	if err := s.write(news{rank: 0}.bytes()); err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	tell := h.slots[0].tell
+	h.mu.Unlock()
+	tell(news{rank: 1})
+	<-served
+	if len(heard) != 1 || heard[0].lost {
+		t.Errorf("%+v", heard)
 	}
 }

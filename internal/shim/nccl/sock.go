@@ -3,6 +3,7 @@ package nccl
 import (
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -113,6 +114,34 @@ func (s *sock) patience(d time.Duration) {
 	_ = unix.SetsockoptTimeval(s.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv) // without it a stranger holds a thread
 }
 
+// silence is how long another host may give no sign.
+var silence = sync.OnceValue(func() time.Duration {
+	n, err := strconv.Atoi(config.Get(config.NCCLTimeout))
+	if err != nil || n < 1 || n > 1<<20 {
+		n = 15
+	}
+	return time.Duration(n) * time.Second
+})
+
+// prompt sends small messages at once, and ends an idle connection when the other host gives no sign for some time.
+func (s *sock) prompt() {
+	all := int(silence() / time.Second)
+	s.set(unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	s.set(unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, max(1, all/3))
+	s.set(unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(1, all/5))
+	s.set(unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
+	s.set(unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+}
+
+// set sets an option without which things go on, slower or noticed later.
+func (s *sock) set(level, name, value int) { _ = unix.SetsockoptInt(s.fd, level, name, value) }
+
+// watch does the same while bytes are under way. It is for connections that are always read: for one whose other end does not read, that
+// would be a sign missing.
+func (s *sock) watch() {
+	s.set(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence()/time.Millisecond))
+}
+
 func (e *endpoint) family() int {
 	if e.V6 {
 		return unix.AF_INET6
@@ -147,11 +176,6 @@ func (s *sock) dial(e *endpoint) error {
 		s.prompt()
 	}
 	return err
-}
-
-// prompt sends small messages at once.
-func (s *sock) prompt() {
-	_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // slower without it
 }
 
 // listen takes connections at an address; port 0: any.
@@ -310,6 +334,11 @@ func admit(s *sock) {
 	}
 }
 
+// sharesMemory reports whether a rank's process is reached through memory.
+func (c *comm) sharesMemory(rank int) bool {
+	return c.members[rank].near(&c.members[c.rank]) && !setTo("NCCL_SHM_DISABLE", "1") && !setTo("NCCL_P2P_DISABLE", "1")
+}
+
 // connect opens the way to a rank of another process.
 func (c *comm) connect(o *outlet, k class, to int) error {
 	m := &c.members[to]
@@ -321,7 +350,7 @@ func (c *comm) connect(o *outlet, k class, to int) error {
 		s.close()
 		return errClosed
 	}
-	o.plain = !m.near(&c.members[c.rank]) || setTo("NCCL_SHM_DISABLE", "1") || setTo("NCCL_P2P_DISABLE", "1")
+	o.plain = !c.sharesMemory(to)
 	if err = s.dial(&m.Addr); err == nil {
 		o.to, err = c.greet(s, k, to, !o.plain)
 	}
