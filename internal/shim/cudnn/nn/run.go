@@ -90,3 +90,8 @@ func (r *Run) workers() (int64, error) {
 	n, err := r.D.DeviceGetAttribute(cu.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, dev)
 	return max(1, int64(n)), err
 }
+
+// zero clears memory of the device.
+func (r *Run) zero(at uint64, bytes int64) error {
+	return r.D.MemsetD8Async(driver.DevPtr(at), 0, uint64(bytes), r.Stream)
+}
