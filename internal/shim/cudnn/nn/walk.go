@@ -1,0 +1,125 @@
+package nn
+
+import (
+	"slices"
+
+	"kudzu/internal/shim"
+)
+
+// walk is a way over the elements of tensors of one shape, where sides of 1 serve all: some dimensions are kept, a statistic for each
+// of their indices, the others summed over (kernels/norm.cu).
+type walk struct {
+	tensors      []Tensor
+	kept, summed []line
+	columns      bool // lanes are statistics, not what is summed over
+}
+
+// line is a dimension, and its stride in every tensor.
+type line struct {
+	n    int64
+	step []int64
+}
+
+// newWalk plans the way over the first tensor's elements. keep says which of its dimensions are kept.
+func newWalk(keep func(d int) bool, tensors ...Tensor) (*walk, error) {
+	x := tensors[0]
+	for _, t := range tensors {
+		if t.Addr == 0 {
+			continue
+		}
+		if t.Check() != nil || len(t.Dim) != len(x.Dim) {
+			return nil, ErrShape
+		}
+		for d, n := range t.Dim {
+			if n != x.Dim[d] && n != 1 {
+				return nil, ErrShape
+			}
+		}
+	}
+	w := &walk{tensors: tensors}
+	order := make([]int, len(x.Dim))
+	for d := range order {
+		order[d] = d
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(x.Stride[b] - x.Stride[a]) })
+	for _, d := range order {
+		if x.Dim[d] == 1 {
+			continue
+		}
+		l := line{n: x.Dim[d], step: make([]int64, len(tensors))}
+		for i, t := range tensors {
+			if t.Addr != 0 && t.Dim[d] > 1 {
+				l.step[i] = t.Stride[d]
+			}
+		}
+		if keep(d) {
+			w.kept = join(w.kept, l)
+		} else {
+			w.summed = join(w.summed, l)
+		}
+	}
+	if len(w.summed) == 0 {
+		w.summed = []line{{n: 1, step: make([]int64, len(tensors))}}
+	}
+	if len(w.kept) > 0 {
+		w.columns = w.summed[len(w.summed)-1].step[0] != 1 && w.kept[len(w.kept)-1].step[0] == 1
+	}
+	return w, nil
+}
+
+// join adds a dimension to those outside of it, to the last one if together they are as one.
+func join(list []line, l line) []line {
+	if len(list) == 0 {
+		return append(list, l)
+	}
+	last := &list[len(list)-1]
+	for i, s := range l.step {
+		if last.step[i] != s*l.n {
+			return append(list, l)
+		}
+	}
+	last.n *= l.n
+	last.step = l.step
+	return list
+}
+
+func count(list []line) int64 {
+	n := int64(1)
+	for _, l := range list {
+		n *= l.n
+	}
+	return n
+}
+
+// put lays a Walk out, and the tensors in their order.
+func (w *walk) put(q *shim.Params) {
+	q.U32(uint32(len(w.kept)), uint32(len(w.summed)))
+	for _, list := range [][]line{w.kept, w.summed} {
+		var sides []int64
+		for _, l := range list {
+			sides = append(sides, l.n)
+		}
+		putSides(q, sides)
+	}
+	q.U64(uint64(count(w.kept)), uint64(count(w.summed)))
+	for i, t := range w.tensors {
+		q.U64(t.Addr)
+		for _, list := range [][]line{w.kept, w.summed} {
+			var steps []int64
+			for _, l := range list {
+				steps = append(steps, l.step[i])
+			}
+			putSides(q, steps)
+		}
+	}
+}
+
+// launch runs a kernel of kernels/norm.cu that takes this way.
+func (w *walk) launch(r *Run, k *shim.Kernels, name, types string, q *shim.Params) error {
+	n := count(w.kept)
+	way := "_rows_"
+	if w.columns {
+		way, n = "_columns_", over(n, warp)
+	}
+	return r.launch(k, name+way+types, spread(n), oneWarp, q)
+}
