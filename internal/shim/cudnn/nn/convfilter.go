@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"math"
 	"slices"
 
 	"kudzu/internal/shim"
@@ -130,7 +131,7 @@ func (r *Run) filterPart(f *filterWork, x, dy Tensor, base uint64, slice int64) 
 	var p shim.Params
 	p.U64(base+uint64(f.lanes), planes, base+uint64(pass.at), base+uint64(f.slabs))
 	p.U64(uint64(n*f.planeImage()), uint64(x.Stride[0]), uint64(f.channels*f.phases()*f.plane(n)), uint64(f.planeImage()))
-	p.U32(uint32(m), uint32(slices), uint32(f.per), uint32(pass.steps), uint32(f.groups), uint32(f.panels), uint32(slice), 0)
+	p.U32(uint32(m), uint32(slices), uint32(f.per), uint32(pass.steps), uint32(f.groups), uint32(f.panels), uint32(slice), math.Float32bits(1))
 	grid := [3]uint32{uint32(over(pass.steps, wide)), uint32(f.panels), uint32(images * slices * f.groups)}
 	return r.launch(convKernels, "filter_"+f.elem.String(), grid, oneWarp, &p)
 }

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"kudzu/internal/shim"
@@ -152,7 +153,7 @@ func (r *Run) pass(p *convPlan, s *convPass, w convPart) error {
 		group := p.channels * p.phases() * p.plane(w.n)
 		q.U64(uint64(p.source.Stride[0]), uint64(group), uint64(columns*wide*s.steps))
 		q.U32(uint32(min(step, s.steps-from)), uint32(s.steps), uint32(m), uint32(p.columns), uint32(p.groups), uint32(high), uint32(across))
-		q.U32(flag(i == 0), flag(i == pieces-1), 0).U64(w.base + uint64(p.sums))
+		q.U32(flag(i == 0), flag(i == pieces-1), math.Float32bits(1)).U64(w.base + uint64(p.sums))
 		p.putLeave(&q, s, w)
 		if err := r.launch(convKernels, name, grid, oneWarp, &q); err != nil {
 			return err

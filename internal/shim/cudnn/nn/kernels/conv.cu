@@ -181,10 +181,15 @@ struct Tile {
     u64 x, b, at;
     s64 xBatch, xGroup, bGroup;
     u32 steps, whole; // steps of this launch, and all
-    u32 m, n, groups, high, wide, first, last, unused;
+    u32 m, n, groups, high, wide, first, last;
+    float one; // see leaveSum
     u64 sums;
     Leave leave;
 };
+
+// leaveSum stores a sum as it is. A NaN in memory has the bits the manual says; that a product gives them anyway keeps the loop before
+// from making them in every step.
+template <class W> INLINE void leaveSum(W *p, W sum, float one) { *p = sum * (W)one; }
 
 template <class W> struct Outer { // what the last steps are computed in
     typedef W type;
@@ -267,7 +272,7 @@ template <class W, class C, int N> INLINE void tile(const Tile &t, const W *x, c
     if (!t.first)
 #pragma unroll
         for (int j = 0; j < N; j++)
-            sum[j] = sums[j * 32 + LANE];
+            sum[j] = sums[j * 32 + LANE] * (W)t.one; // as in leaveSum
 #pragma unroll 1
     for (u32 l = 0; l < t.steps; l++) {
         W av = a[at[l]];
@@ -279,7 +284,7 @@ template <class W, class C, int N> INLINE void tile(const Tile &t, const W *x, c
     if (!t.last) {
 #pragma unroll
         for (int j = 0; j < N; j++)
-            sums[j * 32 + LANE] = sum[j];
+            leaveSum(sums + j * 32 + LANE, sum[j], t.one);
         return;
     }
     u32 to = i0 + 32 < t.m ? i0 + 32 : t.m;
@@ -357,7 +362,8 @@ struct Filter {
     s64 length, xBatch, xGroup; // positions of the panels of a; from one image and group to the next
     s64 image;                  // positions of an image
     u32 m, slices, per;         // positions that count, slices of an image, positions of a slice
-    u32 n, groups, panels, first, unused;
+    u32 n, groups, panels, first;
+    float one;
 };
 
 template <class W, int N> INLINE void filter(const Filter &f) {
@@ -383,7 +389,7 @@ template <class W, int N> INLINE void filter(const Filter &f) {
 #pragma unroll
     for (int j = 0; j < N; j++)
         if (j0 + j < f.n)
-            out[(j0 + j) * 32] = sum[j];
+            leaveSum(out + (j0 + j) * 32, sum[j], f.one);
 }
 
 KERNEL filter_f32(Filter f) { filter<float, 12>(f); }
