@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 func play(part string) int {
 	rank, _ := strconv.Atoi(os.Getenv("NCCL_TEST_RANK"))
 	n, _ := strconv.Atoi(os.Getenv("NCCL_TEST_RANKS"))
+	turn, _ := strconv.Atoi(os.Getenv("NCCL_TEST_TURN")) // so that the last process may be any rank
+	rank = (rank + turn) % n
 	t := &testing.T{}
 	a := newActor(t, rank, 0, 0)
 	if err := parts[part](a, n); err != nil {
@@ -65,6 +67,7 @@ var parts = map[string]func(a *actor, n int) error{
 	"kill":   playKill,
 	"time":   playTime,
 	"shrink": playShrink,
+	"stress": playStress,
 	"cut":    playCut,
 	"exit":   func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
 }
@@ -105,7 +108,7 @@ func (a *actor) reduceOnce(r *rand.Rand, n int, typ ncclapi.NcclDataType_t, red,
 	}
 	p := a.buffer(sources[a.rank])
 	defer a.free()
-	if err := errors.Join(a.AllReduce(p, p, uint64(count), typ, ncclapi.NcclRedOp_t(red), a.comm, a.stream), a.sync()); err != nil {
+	if err := errors.Join(a.AllReduce(p, p, uint64(count), typ, ncclapi.NcclRedOp_t(red), a.comm, a.stream), a.done()); err != nil {
 		return err
 	}
 	const some = 200
@@ -364,5 +367,35 @@ func TestLeavesAtOnce(t *testing.T) {
 	<-served
 	if len(heard) != 1 || heard[0].lost {
 		t.Errorf("%+v", heard)
+	}
+}
+
+// TestAdmitted: a connection is where the other rank looks for it before a rank goes on, which may leave then.
+func TestAdmitted(t *testing.T) {
+	list := actors(t, 2)
+	from, err := lookup(list[0].comm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := lookup(list[1].comm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := dataPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, near := range []bool{false, true} {
+		s, err := newSock(&at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		if err := s.dial(&at); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := from.greet(s, class(k), 1, near); err != nil || len(to.boxes[k][0].arrived) != 1 {
+			t.Errorf("near %v: %v, %d", near, err, len(to.boxes[k][0].arrived))
+		}
 	}
 }

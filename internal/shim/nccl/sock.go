@@ -288,7 +288,7 @@ func enter(s *sock) {
 }
 
 // greetingSize: what begins a connection between two ranks: the secret, both ranks, the class, and where the file of a pipe is, if one is
-// offered: process and descriptor, else -1. A pipe is answered by one byte.
+// offered: process and descriptor, else -1. One byte answers: the rank has the connection, and whether it has the pipe.
 const greetingSize = 16 + 5*4
 
 const (
@@ -311,26 +311,28 @@ func admit(s *sock) {
 		return
 	}
 	var in conn = s
+	answer := []byte{noPipe}
 	if fd := word(b[32:]); fd >= 0 {
-		p, err := openPipe(s, c.key, word(b[28:]), fd)
-		answer := []byte{noPipe}
-		if err == nil {
+		if p, err := openPipe(s, c.key, word(b[28:]), fd); err == nil {
 			in, answer[0] = p, pipeOpen
 		}
-		if s.write(answer) != nil {
-			c.discard(s)
+	}
+	if k != puts {
+		select {
+		case c.boxes[k][from].arrived <- in:
+		default:
+			c.discard(s) // it has one
 			return
 		}
+	}
+	// Only now: a rank whose connection is not there yet when it has left would be missed.
+	if s.write(answer) != nil {
+		c.discard(s)
+		return
 	}
 	if k == puts {
 		c.servePuts(in, from)
 		c.discard(s)
-		return
-	}
-	select {
-	case c.boxes[k][from].arrived <- in:
-	default:
-		c.discard(s) // it has one
 	}
 }
 
@@ -373,8 +375,8 @@ func (c *comm) greet(s *sock, k class, to int, near bool) (conn, error) {
 		}
 	}
 	b := append([]byte{toRank}, c.key[:]...)
-	if err := s.write(appendWords(b, c.rank, to, int(k), pid, fd)); err != nil || p == nil {
-		return s, err
+	if err := s.write(appendWords(b, c.rank, to, int(k), pid, fd)); err != nil {
+		return nil, err
 	}
 	var answer [1]byte
 	if err := s.read(answer[:]); err != nil {
