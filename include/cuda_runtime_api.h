@@ -3570,12 +3570,30 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, c
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize, unsigned int flags);
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func, const cudaLaunchConfig_t *launchConfig);
 cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func, const cudaLaunchConfig_t *launchConfig);
+#if CUDART_VERSION >= 13000
 cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
 cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
+#endif
+#if CUDART_VERSION < 13000
+cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
+cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
+#endif
+#if CUDART_VERSION >= 13000
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args);
+#endif
+#if CUDART_VERSION < 13000
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args);
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args);
+#endif
+#if CUDART_VERSION >= 13000
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
+#endif
+#if CUDART_VERSION < 13000
+cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
+cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
+#endif
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData);
 cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *userData);
 cudaError_t cudaLaunchHostFunc_v2(cudaStream_t stream, cudaHostFn_t fn, void *userData, unsigned int syncMode);
@@ -3962,7 +3980,10 @@ cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr);
 #define cudaEventRecord KUDZU_PT(cudaEventRecord, _ptsz)
 #define cudaEventRecordWithFlags KUDZU_PT(cudaEventRecordWithFlags, _ptsz)
 #define cudaLaunchKernel KUDZU_PT(cudaLaunchKernel, _ptsz)
+#define cudaLaunchKernel KUDZU_PT(cudaLaunchKernel, _ptsz)
 #define cudaLaunchKernelExC KUDZU_PT(cudaLaunchKernelExC, _ptsz)
+#define cudaLaunchKernelExC KUDZU_PT(cudaLaunchKernelExC, _ptsz)
+#define cudaLaunchCooperativeKernel KUDZU_PT(cudaLaunchCooperativeKernel, _ptsz)
 #define cudaLaunchCooperativeKernel KUDZU_PT(cudaLaunchCooperativeKernel, _ptsz)
 #define cudaLaunchHostFunc KUDZU_PT(cudaLaunchHostFunc, _ptsz)
 #define cudaGraphInstantiateWithParams KUDZU_PT(cudaGraphInstantiateWithParams, _ptsz)

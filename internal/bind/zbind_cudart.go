@@ -251,8 +251,11 @@ var cudartHandlers = [...]abi.Handler{
 	{Name: "cudaOccupancyMaxPotentialClusterSize", Call: bind_cudaOccupancyMaxPotentialClusterSize},
 	{Name: "cudaOccupancyMaxActiveClusters", Call: bind_cudaOccupancyMaxActiveClusters},
 	{Name: "cudaLaunchKernel", Call: bind_cudaLaunchKernel},
+	{Name: "cudaLaunchKernel_12", Call: bind_cudaLaunchKernel_12},
 	{Name: "cudaLaunchKernelExC", Call: bind_cudaLaunchKernelExC},
+	{Name: "cudaLaunchKernelExC_12", Call: bind_cudaLaunchKernelExC_12},
 	{Name: "cudaLaunchCooperativeKernel", Call: bind_cudaLaunchCooperativeKernel},
+	{Name: "cudaLaunchCooperativeKernel_12", Call: bind_cudaLaunchCooperativeKernel_12},
 	{Name: "cudaLaunchHostFunc", Call: bind_cudaLaunchHostFunc},
 	{Name: "cudaLaunchHostFunc_v2", Call: bind_cudaLaunchHostFunc_v2},
 	{Name: "cudaLaunchCooperativeKernelMultiDevice", Call: bind_cudaLaunchCooperativeKernelMultiDevice},
@@ -4814,6 +4817,24 @@ func bind_cudaLaunchKernel(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaLaunchKernel_12(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func      uint64
+		GridDim   rt.Dim3
+		BlockDim  rt.Dim3
+		Args      uint64
+		SharedMem uint64
+		Stream    uint64
+	})(args)
+	err := (*cudart.Thread)(thread).LaunchKernel12(hostmem.Ptr(a.Func), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return cudart.Code(err)
+	}
+	return 0
+}
+
 func bind_cudaLaunchKernelExC(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -4833,6 +4854,25 @@ func bind_cudaLaunchKernelExC(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudaLaunchKernelExC_12(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Config uint64
+		Func   uint64
+		Args   uint64
+	})(args)
+	if a.Config == 0 {
+		return 1
+	}
+	s0 := hostmem.At[rt.CudaLaunchConfig_t](hostmem.Ptr(a.Config))
+	err := (*cudart.Thread)(thread).LaunchKernelExC12(s0, hostmem.Ptr(a.Func), hostmem.Ptr(a.Args))
+	if err != nil {
+		return cudart.Code(err)
+	}
+	return 0
+}
+
 func bind_cudaLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -4845,6 +4885,24 @@ func bind_cudaLaunchCooperativeKernel(thread, args unsafe.Pointer) int32 {
 		Stream    uint64
 	})(args)
 	err := (*cudart.Thread)(thread).LaunchCooperativeKernel(hostmem.Ptr(a.Func), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return cudart.Code(err)
+	}
+	return 0
+}
+
+func bind_cudaLaunchCooperativeKernel_12(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Func      uint64
+		GridDim   rt.Dim3
+		BlockDim  rt.Dim3
+		Args      uint64
+		SharedMem uint64
+		Stream    uint64
+	})(args)
+	err := (*cudart.Thread)(thread).LaunchCooperativeKernel12(hostmem.Ptr(a.Func), a.GridDim, a.BlockDim, hostmem.Ptr(a.Args), uint64(a.SharedMem), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return cudart.Code(err)
 	}

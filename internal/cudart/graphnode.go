@@ -37,7 +37,7 @@ func (t *Thread) GraphAddKernelNode(g rt.CudaGraph_t, deps hostmem.Ptr, n uint64
 		return 0, err
 	}
 	r, err := d.GraphAddKernelNode(cu.CUgraph(g), deps, n, &q)
-	return rt.CudaGraphNode_t(r), configured(d, err, p.GridDim, p.BlockDim)
+	return rt.CudaGraphNode_t(r), err
 }
 
 // GraphKernelNodeGetParams is a launch as it was added; its kernel is named by the stub, where there is one.
@@ -70,7 +70,7 @@ func (t *Thread) GraphKernelNodeSetParams(n rt.CudaGraphNode_t, p *rt.CudaKernel
 	if err != nil {
 		return err
 	}
-	return configured(d, d.GraphKernelNodeSetParams(cu.CUgraphNode(n), &q), p.GridDim, p.BlockDim)
+	return d.GraphKernelNodeSetParams(cu.CUgraphNode(n), &q)
 }
 
 // GraphExecKernelNodeSetParams changes a launch in what was instantiated.
@@ -83,7 +83,7 @@ func (t *Thread) GraphExecKernelNodeSetParams(x rt.CudaGraphExec_t, n rt.CudaGra
 	if err != nil {
 		return err
 	}
-	return configured(d, d.GraphExecKernelNodeSetParams(cu.CUgraphExec(x), cu.CUgraphNode(n), &q), p.GridDim, p.BlockDim)
+	return d.GraphExecKernelNodeSetParams(cu.CUgraphExec(x), cu.CUgraphNode(n), &q)
 }
 
 // copyNode is the parameters of a copy as the driver has them.

@@ -7,24 +7,24 @@ import (
 	"kudzu/internal/spec/rt"
 )
 
-// LaunchKernel runs a kernel, named by the address of its stub, over a grid of blocks.
+// LaunchKernel runs a kernel, named by the address of its stub, over a grid of blocks. A shape that no kernel could have is an
+// invalid value since runtime 13, as in the driver.
 func (t *Thread) LaunchKernel(fn hostmem.Ptr, grid, block rt.Dim3, args hostmem.Ptr, shared uint64, stream rt.CudaStream_t) error {
 	d, k, err := t.toLaunch(fn, shared)
 	if err != nil {
 		return err
 	}
-	err = d.LaunchKernel(cu.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, uint32(shared), cu.CUstream(stream), args, 0)
-	return configured(d, err, grid, block)
+	return d.LaunchKernel(cu.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, uint32(shared), cu.CUstream(stream), args, 0)
 }
 
-// LaunchKernelHandle is LaunchKernel for a kernel named by its handle, as the stubs of nvcc 13 do. A shape that no kernel could
-// have is an invalid value here: the vendor's runtime 13.0 answers so.
+// LaunchKernel12 is LaunchKernel with the codes of runtime 12 and before.
+func (t *Thread) LaunchKernel12(fn hostmem.Ptr, grid, block rt.Dim3, args hostmem.Ptr, shared uint64, stream rt.CudaStream_t) error {
+	return t.configured(t.LaunchKernel(fn, grid, block, args, shared, stream), grid, block)
+}
+
+// LaunchKernelHandle is LaunchKernel for a kernel named by its handle, as the stubs of nvcc 13 do.
 func (t *Thread) LaunchKernelHandle(k rt.CudaKernel_t, grid, block rt.Dim3, args hostmem.Ptr, shared uint64, stream rt.CudaStream_t) error {
-	d, kernel, err := t.toLaunch(hostmem.Ptr(k), shared)
-	if err != nil {
-		return err
-	}
-	return d.LaunchKernel(cu.CUfunction(kernel), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, uint32(shared), cu.CUstream(stream), args, 0)
+	return t.LaunchKernel(hostmem.Ptr(k), grid, block, args, shared, stream)
 }
 
 // LaunchCooperativeKernel is LaunchKernel for kernels whose blocks wait for each other.
@@ -33,8 +33,12 @@ func (t *Thread) LaunchCooperativeKernel(fn hostmem.Ptr, grid, block rt.Dim3, ar
 	if err != nil {
 		return err
 	}
-	err = d.LaunchCooperativeKernel(cu.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, uint32(shared), cu.CUstream(stream), args)
-	return configured(d, err, grid, block)
+	return d.LaunchCooperativeKernel(cu.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, uint32(shared), cu.CUstream(stream), args)
+}
+
+// LaunchCooperativeKernel12 is LaunchCooperativeKernel with the codes of runtime 12 and before.
+func (t *Thread) LaunchCooperativeKernel12(fn hostmem.Ptr, grid, block rt.Dim3, args hostmem.Ptr, shared uint64, stream rt.CudaStream_t) error {
+	return t.configured(t.LaunchCooperativeKernel(fn, grid, block, args, shared, stream), grid, block)
 }
 
 // LaunchKernelExC is LaunchKernel with attributes, which the driver numbers and lays out alike.
@@ -44,8 +48,12 @@ func (t *Thread) LaunchKernelExC(config *rt.CudaLaunchConfig_t, fn, args hostmem
 		return err
 	}
 	c := driverConfig(config)
-	err = d.LaunchKernelEx(&c, cu.CUfunction(k), args, 0)
-	return configured(d, err, config.GridDim, config.BlockDim)
+	return d.LaunchKernelEx(&c, cu.CUfunction(k), args, 0)
+}
+
+// LaunchKernelExC12 is LaunchKernelExC with the codes of runtime 12 and before.
+func (t *Thread) LaunchKernelExC12(config *rt.CudaLaunchConfig_t, fn, args hostmem.Ptr) error {
+	return t.configured(t.LaunchKernelExC(config, fn, args), config.GridDim, config.BlockDim)
 }
 
 func driverConfig(c *rt.CudaLaunchConfig_t) cu.CUlaunchConfig {
@@ -69,11 +77,12 @@ func (t *Thread) toLaunch(fn hostmem.Ptr, shared uint64) (*driver.Thread, cu.CUk
 	return d, k, err
 }
 
-// configured tells a grid or block that no kernel could have from other bad arguments: the runtime has a code for it.
-func configured(d *driver.Thread, err error, grid, block rt.Dim3) error {
+// configured tells a grid or block that no kernel could have from other bad arguments: runtimes before 13 had a code for it.
+func (t *Thread) configured(err error, grid, block rt.Dim3) error {
 	if err != driver.Result(cu.CUDA_ERROR_INVALID_VALUE) {
 		return err
 	}
+	d := t.driver()
 	dev, e := d.CtxGetDevice()
 	if e != nil {
 		return err

@@ -180,7 +180,7 @@ func (t *Thread) LaunchCooperativeKernelMultiDevice(list hostmem.Ptr, n, flags u
 	if p.Func == 0 {
 		return t.absent(errInvalidFunction)
 	}
-	return t.LaunchCooperativeKernel(hostmem.Ptr(p.Func), p.GridDim, p.BlockDim, hostmem.Ptr(p.Args), p.SharedMem, p.Stream)
+	return t.LaunchCooperativeKernel12(hostmem.Ptr(p.Func), p.GridDim, p.BlockDim, hostmem.Ptr(p.Args), p.SharedMem, p.Stream)
 }
 
 // LibraryGetUnifiedFunction refuses: no function is both the host's and the device's here.

@@ -128,7 +128,8 @@ static void functions(void) {
 }
 
 static void mistakes(void) {
-	// Runtime 13 launches through its own handle of a kernel and passes the driver's code on; recorded on an H200.
+	// Runtime 13 passes the driver's code on: launches by <<<>>> recorded on an H200, the others what NVIDIA's runtimes 12.9 and
+	// 13.2 answer on our driver.
 	const int shape = CUDART_VERSION >= 13000 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
 	int *p;
 	OK(cudaMalloc((void **)&p, 4096));
@@ -137,6 +138,22 @@ static void mistakes(void) {
 	EXPECT(cudaGetLastError(), shape);
 	OK(cudaGetLastError());
 	EXPECT(LAUNCH(0, 1, 0, 0, spin(p, 1)), shape);
+	int times = 1;
+	void *args[] = {&p, &times};
+	EXPECT(cudaLaunchKernel(spin, d3(1, 1, 1), d3(2048, 1, 1), args, 0, 0), shape);
+	EXPECT(cudaLaunchKernel(spin, d3(1, 70000, 1), d3(1, 1, 1), args, 0, 0), shape);
+	EXPECT(cudaLaunchKernel(spin, d3(1, 1, 1), d3(1, 1, 65), args, 0, 0), shape);
+	EXPECT(cudaLaunchKernel_ptsz(spin, d3(1, 1, 1), d3(1, 1, 65), args, 0, 0), shape);
+	EXPECT(cudaLaunchCooperativeKernel(spin, d3(1, 1, 1), d3(2048, 1, 1), args, 0, 0), shape);
+	cudaLaunchConfig_t config = {0};
+	config.gridDim = d3(0, 1, 1), config.blockDim = d3(1, 1, 1);
+	EXPECT(cudaLaunchKernelExC(&config, spin, args), shape);
+	cudaGraph_t graph;
+	cudaGraphNode_t node;
+	struct cudaKernelNodeParams params = {.func = (void *)spin, .gridDim = d3(1, 1, 1), .blockDim = d3(2048, 1, 1), .kernelParams = args};
+	OK(cudaGraphCreate(&graph, 0));
+	EXPECT(cudaGraphAddKernelNode(&node, graph, 0, 0, &params), cudaErrorInvalidValue);
+	OK(cudaGraphDestroy(graph));
 	EXPECT(LAUNCH(1, 1, 1 << 20, 0, spin(p, 1)), cudaErrorInvalidValue);
 	EXPECT(LAUNCH(1, 1, 0, (cudaStream_t)0x1234560, spin(p, 1)), cudaErrorInvalidResourceHandle);
 	// What is no stub is taken for a handle, as NVIDIA's runtimes 12.9 and 13.4 do.
