@@ -39,6 +39,42 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestDeclared: a function of a library's newest release has its name in the headers of CUDA 13, and one of the release before in
+// those of CUDA 12, whatever the library's own number is.
+func TestDeclared(t *testing.T) {
+	for release, behind := range []int{1, 0} {
+		var text bytes.Buffer
+		files, err := filepath.Glob("../include/*.h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			fmt.Fprintf(&text, "#include <%s>\n", filepath.Base(f))
+		}
+		text.WriteString("void *names[] = {\n")
+		for _, name := range spec.Names() {
+			a, err := spec.Load(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := len(a.Libraries) - 1 - behind
+			if at < 0 || a.Answered == nil || a.Answered.Held {
+				continue
+			}
+			for _, f := range a.Funcs {
+				if f.In(a.Libraries[at].Major) && !f.Opaque && !strings.HasPrefix(f.Name, "_") {
+					fmt.Fprintf(&text, "(void *)%s,\n", f.Name)
+				}
+			}
+		}
+		text.WriteString("};\n")
+		src := filepath.Join(t.TempDir(), "names.c")
+		write(t, src, text.Bytes())
+		version := fmt.Sprint(12000 + 1000*release)
+		cc(t, "-std=gnu11", "-Wall", "-fsyntax-only", "-I../include", "-DCUDA_VERSION="+version, "-DCUDART_VERSION="+version, src)
+	}
+}
+
 // elsewhere reports whether the vendor has a name in a header of its own, most of which
 // need graphics headers.
 func elsewhere(name string) bool {

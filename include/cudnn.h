@@ -1389,8 +1389,12 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha, c
 #if CUDART_VERSION < 13000
 cudnnStatus_t cudnnCopyAlgorithmDescriptor(cudnnAlgorithmDescriptor_t src, cudnnAlgorithmDescriptor_t dest);
 #endif
+#if CUDART_VERSION < 13000
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle);
+#endif
+#if CUDART_VERSION >= 13000
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle);
+#endif
 cudnnStatus_t cudnnCreateActivationDescriptor(cudnnActivationDescriptor_t *activationDesc);
 #if CUDART_VERSION < 13000
 cudnnStatus_t cudnnCreateAlgorithmDescriptor(cudnnAlgorithmDescriptor_t *algoDesc);

@@ -195,16 +195,16 @@ cufftResult cufftGetSize(cufftHandle handle, size_t *workSize);
 cufftResult cufftSetWorkArea(cufftHandle plan, void *workArea);
 cufftResult cufftSetAutoAllocation(cufftHandle plan, int autoAllocate);
 cufftResult cufftSetStream(cufftHandle plan, cudaStream_t stream);
-#if CUDART_VERSION < 12000
-cufftResult cufftGetVersion(int *version);
-#endif
 #if CUDART_VERSION < 13000
 cufftResult cufftGetVersion(int *version);
 #endif
-#if CUDART_VERSION < 12000
+#if CUDART_VERSION >= 13000
+cufftResult cufftGetVersion(int *version);
+#endif
+#if CUDART_VERSION < 13000
 cufftResult cufftGetProperty(libraryPropertyType type, int *value);
 #endif
-#if CUDART_VERSION < 13000
+#if CUDART_VERSION >= 13000
 cufftResult cufftGetProperty(libraryPropertyType type, int *value);
 #endif
 cufftResult cufftSetPlanPropertyInt64(cufftHandle plan, cufftProperty property, long long inputValueInt);
@@ -235,7 +235,7 @@ cufftResult cufftXtSetCallback(cufftHandle plan, void **callback_routine, cufftX
 cufftResult cufftXtClearCallback(cufftHandle plan, cufftXtCallbackType cbType);
 cufftResult cufftXtSetCallbackSharedSize(cufftHandle plan, cufftXtCallbackType cbType, size_t sharedSize);
 cufftResult cufftXtSetJITCallback(cufftHandle plan, const char *lto_callback_symbol_name, const void *lto_callback_fatbin, size_t lto_callback_fatbin_size, cufftXtCallbackType type, void **caller_info);
-#if CUDART_VERSION < 12000
+#if CUDART_VERSION < 13000
 cufftResult __cufftXtSetJITCallback_12_7(cufftHandle plan, const char *lto_callback_symbol_name, const void *lto_callback_fatbin, size_t lto_callback_fatbin_size, cufftXtCallbackType type, void **caller_info);
 #endif
 #ifdef __cplusplus

@@ -121,6 +121,9 @@ type cHeader struct {
 // guarded writes a row that means something else in the other major version, or was
 // removed in 13, between #if lines. A row that 13 only added is in nobody's way.
 func (h *cHeader) guarded(s spec.Span, text string) {
+	if s.Only != 0 {
+		s.Only += h.behind()
+	}
 	switch {
 	case s.Only == 11:
 		h.f("#if %s < 12000\n%s#endif\n", h.macro, text)
@@ -133,6 +136,18 @@ func (h *cHeader) guarded(s spec.Span, text string) {
 	default:
 		h.f("%s", text)
 	}
+}
+
+// behind is how far a library's own major version is behind that of the CUDA release that brings it: cuFFT 12 is of CUDA 13.
+func (h *cHeader) behind() int {
+	if len(h.api.Libraries) < 2 {
+		return 0
+	}
+	newest := 0
+	for _, l := range h.api.Libraries {
+		newest = max(newest, l.Major)
+	}
+	return 13 - newest
 }
 
 func (h *cHeader) consts() {
