@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,28 @@ func TestHeaders(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestHostHeaders: a host compiler reads the headers of CUDA C++ that host code names too, in any order.
+func TestHostHeaders(t *testing.T) {
+	const use = "int main(void) { cuComplex z = make_cuComplex(3, 4); return cuCabsf(cuCdivf(cuCmulf(z, z), z)) != 5; }\n"
+	for _, lang := range []string{"c11", "c++11", "c++17"} {
+		t.Run(lang, func(t *testing.T) {
+			names, compile, file := []string{"cuComplex.h", "cuda_runtime.h", "cublas_v2.h", "cusolverDn.h", "cufft.h"}, cc, "host.c"
+			if lang != "c11" {
+				names, compile, file = append([]string{"cuda_fp16.h", "cuda_bf16.h"}, names...), cxx, "host.cpp"
+			}
+			for range 2 {
+				src, exe := filepath.Join(t.TempDir(), file), filepath.Join(t.TempDir(), "host")
+				write(t, src, []byte("#include <"+strings.Join(names, ">\n#include <")+">\n"+use))
+				compile(t, "-std="+lang, "-Wall", "-Wextra", "-Werror", "-I../include/device", "-I../include", src, "-o", exe, "-lm")
+				if out, err := exec.Command(exe).CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+				slices.Reverse(names)
+			}
+		})
 	}
 }
 

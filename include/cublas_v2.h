@@ -8,6 +8,12 @@
 
 #include "cuda_runtime_api.h"
 
+#if defined(__cplusplus) && defined(__has_include)
+#if __has_include("cuda_bf16.h")
+#include "cuda_bf16.h"
+#endif
+#endif
+
 // Define CUDART_VERSION as 12000 before including to get the interface of CUDA 12.
 #ifndef CUDART_VERSION
 #define CUDART_VERSION 13000
@@ -206,13 +212,19 @@ typedef struct cublasContext *cublasHandle_t;
 typedef void (*cublasLogCallback)(const char *);
 typedef struct cublasXtContext *cublasXtHandle_t;
 
+#ifndef __CUDA_BF16_TYPES_EXIST__
 struct __nv_bfloat16 {
 	unsigned short x;
 };
 
+#endif
+
+#ifndef __CUDA_FP16_TYPES_EXIST__
 struct __half {
 	unsigned short x;
 };
+
+#endif
 
 cublasStatus_t cublasXtCreate(cublasXtHandle_t *handle);
 cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle);

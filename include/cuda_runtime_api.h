@@ -6,6 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__cplusplus) && defined(__has_include)
+#if __has_include("kudzu/vector.h")
+#include "kudzu/vector.h"
+#endif
+#endif
+
 // Define CUDART_VERSION as 12000 before including to get the interface of CUDA 12.
 #ifndef CUDART_VERSION
 #define CUDART_VERSION 13000

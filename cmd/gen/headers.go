@@ -8,12 +8,22 @@ import (
 	"kudzu/internal/spec"
 )
 
+// before has a header of CUDA C++ that stands before the types of an interface, where it is there: those with constructors and
+// functions, instead of plain structures.
+var before = map[string]string{"cudart": "kudzu/vector.h", "cublas": "cuda_bf16.h"}
+
+// halfGuard is what the header of a half type defines.
+var halfGuard = map[string]string{"__half": "__CUDA_FP16_TYPES_EXIST__", "__nv_bfloat16": "__CUDA_BF16_TYPES_EXIST__"}
+
 // writeHeaders writes the C headers, one an interface, and the thin ones programs also name.
 func writeHeaders(w *world) error {
 	for _, house := range w.houses() {
 		includes := "#include <stddef.h>\n#include <stdint.h>\n"
 		for _, in := range w.apis[house.api].Includes {
 			includes += "\n#include \"" + w.house(in.Name).Header + "\"\n"
+		}
+		if file := before[house.api]; file != "" {
+			includes += fmt.Sprintf("\n#if defined(__cplusplus) && defined(__has_include)\n#if __has_include(%q)\n#include %q\n#endif\n#endif\n", file, file)
 		}
 		if err := w.header(house.api, house.Header, house.Macro, includes); err != nil {
 			return err
@@ -76,7 +86,7 @@ func (w *world) deviceTypes() {
 	a := w.apis["cudart"]
 	h := &cHeader{api: a, macro: "CUDART_VERSION"}
 	h.header("//", "internal/spec/cudart.api")
-	h.f("#ifndef KUDZU_RUNTIME_TYPES_H\n#define KUDZU_RUNTIME_TYPES_H\n#pragma clang system_header\n\n")
+	h.f("#ifndef KUDZU_RUNTIME_TYPES_H\n#define KUDZU_RUNTIME_TYPES_H\n#pragma GCC system_header\n\n")
 	h.enums()
 	for _, t := range a.Typedefs {
 		if t.Kind == spec.Handle {
@@ -281,6 +291,9 @@ func (h *cHeader) types() {
 		}
 		if vectorType.MatchString(s.Name) {
 			text = "#ifndef KUDZU_VECTOR_H\n" + text + "#endif\n\n"
+		}
+		if guard := halfGuard[s.Name]; guard != "" {
+			text = "#ifndef " + guard + "\n" + text + "#endif\n\n"
 		}
 		h.guarded(s.Span, text)
 	}

@@ -1,7 +1,7 @@
 // Cooperative groups: block, grid, cluster, tiles, coalesced threads, and partitions of them.
 #ifndef KUDZU_COOPERATIVE_GROUPS_H
 #define KUDZU_COOPERATIVE_GROUPS_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "cuda_runtime.h"
 #include "kudzu/cluster.h"

@@ -1,7 +1,7 @@
 // Arrive-wait barriers: the class.
 #ifndef KUDZU_CUDA_AWBARRIER_H
 #define KUDZU_CUDA_AWBARRIER_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "cuda_awbarrier_primitives.h"
 

@@ -1,7 +1,7 @@
 // Arrive-wait barriers in shared memory: the primitives in C.
 #ifndef KUDZU_CUDA_AWBARRIER_PRIMITIVES_H
 #define KUDZU_CUDA_AWBARRIER_PRIMITIVES_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "cuda_runtime.h"
 

@@ -1,7 +1,7 @@
 // bfloat16: the types __nv_bfloat16 and __nv_bfloat162 and their functions.
 #ifndef KUDZU_CUDA_BF16_H
 #define KUDZU_CUDA_BF16_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #define __CUDA_BF16_TYPES_EXIST__
 #define __CUDA_BF16_H__

@@ -1,7 +1,7 @@
 // Half precision: the types __half and __half2 and their functions.
 #ifndef KUDZU_CUDA_FP16_H
 #define KUDZU_CUDA_FP16_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #define __CUDA_FP16_TYPES_EXIST__
 #define __CUDA_FP16_H__

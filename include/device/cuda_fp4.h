@@ -1,7 +1,7 @@
 // Floats of 4 bits: E2M1, two in a byte.
 #ifndef KUDZU_CUDA_FP4_H
 #define KUDZU_CUDA_FP4_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #define __CUDA_FP4_TYPES_EXIST__
 #define __CUDA_FP4_H__

@@ -1,7 +1,7 @@
 // Floats of 6 bits: E3M2 and E2M3, each in a byte.
 #ifndef KUDZU_CUDA_FP6_H
 #define KUDZU_CUDA_FP6_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #define __CUDA_FP6_TYPES_EXIST__
 #define __CUDA_FP6_H__

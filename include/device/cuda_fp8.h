@@ -1,7 +1,7 @@
 // Floats of 8 bits: E4M3, E5M2, and the powers of two E8M0.
 #ifndef KUDZU_CUDA_FP8_H
 #define KUDZU_CUDA_FP8_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #define __CUDA_FP8_TYPES_EXIST__
 #define __CUDA_FP8_H__

@@ -1,7 +1,7 @@
 // Asynchronous copies to shared memory: the class.
 #ifndef KUDZU_CUDA_PIPELINE_H
 #define KUDZU_CUDA_PIPELINE_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "cuda_awbarrier.h"
 #include "cuda_pipeline_primitives.h"

@@ -1,7 +1,7 @@
 // Asynchronous copies to shared memory: the primitives in C.
 #ifndef KUDZU_CUDA_PIPELINE_PRIMITIVES_H
 #define KUDZU_CUDA_PIPELINE_PRIMITIVES_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "cuda_awbarrier_primitives.h"
 

@@ -1,9 +1,7 @@
 // The language, and outside of NVRTC the runtime API.
 #ifndef KUDZU_DEVICE_CUDA_RUNTIME_H
 #define KUDZU_DEVICE_CUDA_RUNTIME_H
-#ifdef __clang__
-#pragma clang system_header
-#endif
+#pragma GCC system_header
 
 #ifdef __cplusplus
 #if defined(__CUDA__) || defined(__CUDACC_RTC__)

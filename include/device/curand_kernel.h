@@ -3,7 +3,7 @@
 // distribution is right, but its sequence is our own.
 #ifndef KUDZU_CURAND_KERNEL_H
 #define KUDZU_CURAND_KERNEL_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #define CURAND_KERNEL_H_
 #include "cuda_runtime.h"

@@ -1,7 +1,7 @@
 // Warp matrix functions: nvcuda::wmma on clang's builtins, which are PTX's wmma instructions.
 #ifndef KUDZU_MMA_H
 #define KUDZU_MMA_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "cuda_bf16.h"
 

@@ -14,6 +14,7 @@ const (
 	CacheSize      = "KUDZU_CACHE_SIZE"
 	LLVM           = "KUDZU_LLVM"
 	Clang          = "KUDZU_CLANG"
+	CCCL           = "KUDZU_CCCL"
 	Compiler       = "KUDZU_COMPILER"
 	CompilerJobs   = "KUDZU_COMPILER_JOBS"
 	CompilerMemory = "KUDZU_COMPILER_MEMORY"
@@ -76,6 +77,7 @@ var Groups = []Group{
 		{CacheSize, true, "4G", "the cache's size; default: `CUDA_CACHE_MAXSIZE`, then 4G"},
 		{LLVM, false, "libLLVM.so.19.1", "the LLVM library; default: the best tested one (`kudzu info`)"},
 		{Clang, false, "/usr/bin/clang-19", "the clang that reads CUDA C++; default: libLLVM's release, or the best tested one"},
+		{CCCL, false, "dir", "the folder with `thrust`, `cub` and `cuda` for `kudzu cc`; default: `include/cccl` beside it"},
 		{Compiler, false, "bin/kudzu", "the program that compiles; default: the one next to the library"},
 		{CompilerJobs, true, "2", "kernels compiled at the same time; default: one per processor, at most 8"},
 		{CompilerMemory, true, "4096", "MiB that a compilation may take; default: half of the machine's, at most 16 GiB"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kudzu/internal/assemble"
+	"kudzu/internal/config"
 	"kudzu/internal/cubin"
 	"kudzu/internal/cudacc"
 	"kudzu/internal/fatbin"
@@ -66,6 +67,9 @@ func (b *build) search() []string {
 	for _, p := range b.set[optSystem] {
 		args = append(args, "-isystem", p)
 	}
+	if dir := b.cccl(); dir != "" {
+		args = append(args, "-isystem", dir)
+	}
 	for _, f := range b.set[optInclude] {
 		args = append(args, "-include", f)
 	}
@@ -76,6 +80,18 @@ func (b *build) search() []string {
 		args = append(args, "-stdlib="+b.get(optStdlib, ""))
 	}
 	return args
+}
+
+// cccl is the folder of Thrust, CUB and cuda/std: KUDZU_CCCL, or where toolkits since 13 have it. "" is none.
+func (b *build) cccl() string {
+	dir := config.Get(config.CCCL)
+	if dir == "" {
+		dir = filepath.Join(b.home, "include", "cccl")
+	}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return ""
+	}
+	return dir
 }
 
 // hostSearch are those among the host compiler's options that the device's side must read too.

@@ -63,9 +63,16 @@ type failure int
 
 func (f failure) Error() string { return fmt.Sprintf("exit status %d", int(f)) }
 
+// Variables of nvcc's: options before and after those of the command line.
+const prependFlags, appendFlags = "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"
+
+func withVariables(args []string) []string {
+	return slices.Concat(words(config.Get(prependFlags)), args, words(config.Get(appendFlags)))
+}
+
 // Run is the program. home is the folder with Kudzu's bin, include and lib.
 func Run(args []string, home string, out, errs io.Writer) int {
-	o, err := parse(args)
+	o, err := parse(withVariables(args))
 	if err == nil {
 		b := &build{options: o, home: home, out: out, errs: errs, release: presented()}
 		err = b.run()

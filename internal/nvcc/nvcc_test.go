@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kudzu/internal/config"
 	"kudzu/internal/cudacc"
 )
 
@@ -198,5 +199,34 @@ func TestManagedOptions(t *testing.T) {
 	args := (&build{options: o}).irArgs()
 	if !slices.Contains(args, "-fPIC") || !slices.Contains(args, "-mavx2") || slices.Contains(args, "-fno-gnu-unique") || slices.Contains(args, "-Wall") {
 		t.Errorf("%q", args)
+	}
+}
+
+// TestVariables: options of nvcc's two variables stand around those of the command line.
+func TestVariables(t *testing.T) {
+	t.Setenv(prependFlags, "-DA='b c' -O2")
+	t.Setenv(appendFlags, "-O3")
+	if got, want := withVariables([]string{"-c", "x.cu"}), []string{"-DA=b c", "-O2", "-c", "x.cu", "-O3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestWhereCCCL: KUDZU_CCCL wins over the folder in our include, and what is not there is not searched.
+func TestWhereCCCL(t *testing.T) {
+	b := &build{options: &options{set: map[string][]string{}}, home: t.TempDir()}
+	if got := b.search(); len(got) != 0 {
+		t.Errorf("without CCCL: %q", got)
+	}
+	beside := filepath.Join(b.home, "include", "cccl")
+	if err := os.MkdirAll(beside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.search(), []string{"-isystem", beside}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	named := t.TempDir()
+	t.Setenv(config.CCCL, named)
+	if got, want := b.search(), []string{"-isystem", named}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,7 +1,7 @@
 // Copies to shared memory by a whole group, and the wait for them.
 #ifndef KUDZU_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 #define KUDZU_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "../cooperative_groups.h"
 

@@ -1,7 +1,7 @@
 // Reductions over groups of lanes, with the operators of this namespace or any function object.
 #ifndef KUDZU_COOPERATIVE_GROUPS_REDUCE_H
 #define KUDZU_COOPERATIVE_GROUPS_REDUCE_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "../cooperative_groups.h"
 

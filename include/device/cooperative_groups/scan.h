@@ -1,7 +1,7 @@
 // Prefix sums over groups of lanes.
 #ifndef KUDZU_COOPERATIVE_GROUPS_SCAN_H
 #define KUDZU_COOPERATIVE_GROUPS_SCAN_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "reduce.h"
 

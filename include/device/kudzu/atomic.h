@@ -2,7 +2,7 @@
 // At device scope they are atomics of clang's, so that the address space is known where it can be known.
 #ifndef KUDZU_ATOMIC_H
 #define KUDZU_ATOMIC_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "intrinsics.h"
 

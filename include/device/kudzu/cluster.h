@@ -1,7 +1,7 @@
 // Functions on clusters of blocks.
 #ifndef KUDZU_CLUSTER_H
 #define KUDZU_CLUSTER_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "vector.h"
 

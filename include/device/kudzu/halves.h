@@ -5,7 +5,7 @@
 //   KUDZU_PTX                how PTX does
 //   KUDZU_NARROW             __kudzu::narrow of the format
 // and undefines them after it. There is no guard.
-#pragma clang system_header
+#pragma GCC system_header
 
 #define KUDZU_CAT3_(a, b, c) a##b##c
 #define KUDZU_CAT3(a, b, c) KUDZU_CAT3_(a, b, c)

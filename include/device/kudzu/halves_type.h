@@ -1,5 +1,5 @@
 // The types of half and bfloat16; the same parameters as kudzu/halves.h, KUDZU_RAW and KUDZU_RAW2, and no guard.
-#pragma clang system_header
+#pragma GCC system_header
 
 struct __align__(2) KUDZU_RAW {
   unsigned short x;

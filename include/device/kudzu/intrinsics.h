@@ -1,7 +1,7 @@
 // Intrinsics on numbers: casts of bits, integer operations, arithmetic with a rounding mode, conversions.
 #ifndef KUDZU_INTRINSICS_H
 #define KUDZU_INTRINSICS_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "vector.h"
 

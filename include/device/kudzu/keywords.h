@@ -2,7 +2,7 @@
 // any header.
 #ifndef KUDZU_KEYWORDS_H
 #define KUDZU_KEYWORDS_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #ifdef __CUDA__
 #ifndef __CUDACC__

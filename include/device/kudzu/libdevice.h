@@ -1,7 +1,7 @@
 // The functions of libdevice, by the names of its guide.
 #ifndef KUDZU_LIBDEVICE_H
 #define KUDZU_LIBDEVICE_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "keywords.h"
 

@@ -2,7 +2,7 @@
 // What one PTX instruction does is a builtin of clang; the rest calls libdevice.
 #ifndef KUDZU_MATH_H
 #define KUDZU_MATH_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "libdevice.h"
 

@@ -1,7 +1,7 @@
 // Loads and stores with a cache hint, address spaces, memory functions.
 #ifndef KUDZU_MEMORY_H
 #define KUDZU_MEMORY_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "vector.h"
 

@@ -1,7 +1,7 @@
 // Conversions between small float formats and double, exact in every rounding mode, for both sides.
 #ifndef KUDZU_NARROW_H
 #define KUDZU_NARROW_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "keywords.h"
 

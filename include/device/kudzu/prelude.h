@@ -1,7 +1,7 @@
 // What CUDA C++ has without any #include. The front ends of NVRTC and of `kudzu cc` read it before the program's first line.
 #ifndef KUDZU_PRELUDE_H
 #define KUDZU_PRELUDE_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "keywords.h"
 #include "vector.h"

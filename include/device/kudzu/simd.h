@@ -1,7 +1,7 @@
 // SIMD video functions: two halfwords or four bytes in a word; and the DPX functions on words and pairs of halfwords.
 #ifndef KUDZU_SIMD_H
 #define KUDZU_SIMD_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "intrinsics.h"
 

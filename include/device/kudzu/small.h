@@ -1,7 +1,7 @@
 // Float formats of 8 bits and less: the conversions from double and to float, exact, for both sides.
 #ifndef KUDZU_SMALL_H
 #define KUDZU_SMALL_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "../cuda_bf16.h"
 

@@ -1,7 +1,7 @@
 // What NVRTC has of namespace std without a header: initializer_list, move and forward, as its options --builtin-… say.
 #ifndef KUDZU_STD_H
 #define KUDZU_STD_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "keywords.h"
 

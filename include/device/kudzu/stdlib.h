@@ -1,7 +1,7 @@
 // printf, assert, the heap, and the functions of C on bytes.
 #ifndef KUDZU_STDLIB_H
 #define KUDZU_STDLIB_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "keywords.h"
 

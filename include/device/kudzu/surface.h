@@ -1,7 +1,7 @@
 // Surface functions on surface objects. x counts bytes.
 #ifndef KUDZU_SURFACE_H
 #define KUDZU_SURFACE_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "texture.h"
 

@@ -1,7 +1,7 @@
 // Barriers of a block, fences, clocks.
 #ifndef KUDZU_SYNC_H
 #define KUDZU_SYNC_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "keywords.h"
 

@@ -1,7 +1,7 @@
 // Texture functions on texture objects: one instruction each, of four elements, of which the result's type takes its own.
 #ifndef KUDZU_TEXTURE_H
 #define KUDZU_TEXTURE_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "vector.h"
 

@@ -1,7 +1,7 @@
 // threadIdx and its like: objects without storage, whose members read special registers.
 #ifndef KUDZU_VARS_H
 #define KUDZU_VARS_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "vector.h"
 

@@ -1,7 +1,7 @@
 // The vector types, their make_ functions, and dim3.
 #ifndef KUDZU_VECTOR_H
 #define KUDZU_VECTOR_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "keywords.h"
 

@@ -1,7 +1,7 @@
 // Warp functions: shuffle, vote, match, reduce.
 #ifndef KUDZU_WARP_H
 #define KUDZU_WARP_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "intrinsics.h"
 

@@ -2,7 +2,7 @@
 // modulo it, from which any number of steps is made. Words from low to high.
 #ifndef KUDZU_XORWOW_TABLES_H
 #define KUDZU_XORWOW_TABLES_H
-#pragma clang system_header
+#pragma GCC system_header
 
 #include "keywords.h"
 

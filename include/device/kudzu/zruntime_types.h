@@ -2,7 +2,7 @@
 
 #ifndef KUDZU_RUNTIME_TYPES_H
 #define KUDZU_RUNTIME_TYPES_H
-#pragma clang system_header
+#pragma GCC system_header
 
 typedef enum cudaRoundMode {
 	cudaRoundNearest = 0,

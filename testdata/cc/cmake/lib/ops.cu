@@ -1,0 +1,2 @@
+#include "ops.cuh"
+__device__ float add(float a, float b) { return a + b; }

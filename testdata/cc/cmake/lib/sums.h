@@ -1,0 +1,2 @@
+#pragma once
+float total(const float *x, int n);
