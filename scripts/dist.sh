@@ -88,9 +88,18 @@ cufftw 11 12
 cufftw 12 13
 [ -e "$lib/libcufftw.so" ] || ln -s libcufftw.so.12 "$lib/libcufftw.so"
 
-# What programs name that are linked with the static runtime library: the linker reads the first as a script and takes the shared one,
-# so that a program has the runtime of the machine that it runs on. Ours has the device runtime in it.
-printf 'INPUT(-l:libcudart.so.13)\n' >"$lib/libcudart_static.a"
+# What programs name that are linked with the static runtime library. It opens the shared one, which has the device runtime in it.
+static=$root/c/static
+if newer "$lib/libcudart_static.a" "$static" "$static"/* "$base/rows.inc" "$rows/zrows_cudart.h" "$0"; then
+	mkdir -p "$dist/.obj/static"
+	for src in stubs.S runtime.c; do
+		# shellcheck disable=SC2086
+		$cc $cflags -I"$base" -I"$rows" -DKZ_FOLDER="\"$lib\"" -c "$static/$src" -o "$dist/.obj/static/$src.o"
+	done
+	rm -f "$lib/.static"
+	"${AR:-ar}" qcs "$lib/.static" "$dist/.obj/static"/*.o
+	mv "$lib/.static" "$lib/libcudart_static.a"
+fi
 printf '!<arch>\n' >"$lib/libcudadevrt.a"
 
 # What LD_AUDIT names: no libc in it, so that the loader does not bring a second one.
