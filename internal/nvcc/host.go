@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -85,8 +84,15 @@ func (b *build) hostArgs(in input, fatbin string) []string {
 	return args
 }
 
-// toCompiler are the options that the command line hands on to the host's compiler.
-func (b *build) toCompiler() []string { return slices.Concat(b.set[optXcompiler], b.toHost) }
+// toCompiler are the options that the command line hands on to the host's compiler. nvcc starts it by a shell, which takes quotes
+// away: PyTorch's extensions say -Xcompiler ”-fPIC” with quotes in the word.
+func (b *build) toCompiler() []string {
+	var args []string
+	for _, a := range b.set[optXcompiler] {
+		args = append(args, words(a)...)
+	}
+	return append(args, b.toHost...)
+}
 
 // plainArgs compile a source without CUDA.
 func (b *build) plainArgs(in input) []string {

@@ -230,3 +230,15 @@ func TestWhereCCCL(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestQuotedOptions: the quotes of options for the host's compiler are for a shell.
+func TestQuotedOptions(t *testing.T) {
+	o, err := parse([]string{"--compiler-options", "'-fPIC'", "-Xcompiler", "-Wall,\"-g\""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &build{options: o}
+	if got, want := b.toCompiler(), []string{"-fPIC", "-Wall", "-g"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
