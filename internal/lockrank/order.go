@@ -18,6 +18,7 @@ type (
 	NCCLSock          struct{}
 	RandGenerator     struct{}
 	RandDistributions struct{}
+	SolverFactors     struct{}
 	SolverHandle      struct{}
 	DNNHandle         struct{}
 	FftPlan           struct{}
@@ -145,6 +146,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[RandGenerator](), Where: "shim/curand.generator", Guards: "seed, offset and states of a generator, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[RandDistributions](), Where: "shim/curand", Guards: "the distributions that programs hold"},
 		{Lock: reflect.TypeFor[DNNHandle](), Where: "shim/cudnn.library", Guards: "stream of a handle"},
+		{Lock: reflect.TypeFor[SolverFactors](), Where: "shim/cusolver", Guards: "factors of sparse matrices that are kept between calls, during these", Waits: true},
 		{Lock: reflect.TypeFor[SolverHandle](), Where: "shim/cusolver", Guards: "stream and modes of a handle, and what parameters say"},
 		{Lock: reflect.TypeFor[FftPlan](), Where: "shim/cufft.plan", Guards: "what a plan is made of, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[FftPlans](), Where: "shim/cufft", Guards: "the plans and descriptors that programs hold"},

@@ -20,7 +20,7 @@ type RfHandle = solver.CusolverRfHandle_t
 
 // refactor is what cusolverRfCreate gives.
 type refactor struct {
-	mu          lockrank.Mutex[lockrank.SolverHandle]
+	mu          lockrank.Mutex[lockrank.SolverFactors]
 	format      solver.CusolverRfMatrixFormat_t // guarded by mu, as all that follows
 	diag        solver.CusolverRfUnitDiagonal_t
 	zero, boost float64
