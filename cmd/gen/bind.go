@@ -42,9 +42,6 @@ func handlersOf(api string) string { return api + "Handlers" }
 // word is the Go type of an argument as the stub packs it.
 func (b *binding) word(t *spec.Type) string {
 	if st := b.scope.Struct(t); st != nil {
-		if t.Name != st.Name { // another name for it, of this table
-			return b.pkg + "." + goName(t.Name)
-		}
 		return b.pkg + "." + structName(st)
 	}
 	u := b.scope.Underlying(t)
@@ -217,10 +214,13 @@ func (b *binding) arguments(o *out, imports map[string]bool) {
 			at += pad
 		}
 		at += size
-		o.f("%s %s\n", argField(i, p), b.word(p.Type))
-		if b.scope.Struct(p.Type) != nil {
-			imports[module+"/internal/spec/"+b.pkg] = true
+		word := b.word(p.Type)
+		if b.scope.Struct(p.Type) != nil { // the method's type: C's may be another name for it, of an interface that is included
+			of := types.Unalias(a.typ).(*types.Named).Obj()
+			imports[of.Pkg().Path()] = true
+			word = of.Pkg().Name() + "." + of.Name()
 		}
+		o.f("%s %s\n", argField(i, p), word)
 	}
 	o.f("})(args)\n")
 }

@@ -3064,7 +3064,7 @@ func bind_cuIpcOpenEventHandle(thread, args unsafe.Pointer) int32 {
 		_ structs.HostLayout
 
 		PhEvent uint64
-		Handle  cu.CUipcEventHandle
+		Handle  cu.CUipcEventHandle_v1
 	})(args)
 	if a.PhEvent == 0 {
 		return (*driver.Thread)(thread).Refuse()
@@ -3100,7 +3100,7 @@ func bind_cuIpcOpenMemHandle_v2(thread, args unsafe.Pointer) int32 {
 		_ structs.HostLayout
 
 		Pdptr  uint64
-		Handle cu.CUipcMemHandle
+		Handle cu.CUipcMemHandle_v1
 		Flags  uint32
 	})(args)
 	if a.Pdptr == 0 {
@@ -3882,7 +3882,7 @@ func bind_cuMemAdvise_v2(thread, args unsafe.Pointer) int32 {
 		DevPtr   uint64
 		Count    uint64
 		Advice   uint32
-		Location cu.CUmemLocation
+		Location cu.CUmemLocation_v1
 	})(args)
 	err := (*driver.Thread)(thread).MemAdviseV2(driver.DevPtr(a.DevPtr), uint64(a.Count), cu.CUmem_advise(a.Advice), a.Location)
 	if err != nil {
@@ -5241,7 +5241,7 @@ func bind_cuMemPrefetchAsync_v2(thread, args unsafe.Pointer) int32 {
 
 		DevPtr   uint64
 		Count    uint64
-		Location cu.CUmemLocation
+		Location cu.CUmemLocation_v1
 		Flags    uint32
 		HStream  uint64
 	})(args)
@@ -5330,7 +5330,7 @@ func bind_cuIpcOpenMemHandle(thread, args unsafe.Pointer) int32 {
 		_ structs.HostLayout
 
 		Pdptr  uint64
-		Handle cu.CUipcMemHandle
+		Handle cu.CUipcMemHandle_v1
 		Flags  uint32
 	})(args)
 	if a.Pdptr == 0 {
@@ -10404,7 +10404,7 @@ func bind_cuEGLStreamProducerPresentFrame(thread, args unsafe.Pointer) int32 {
 		_ structs.HostLayout
 
 		Conn     uint64
-		Eglframe cu.CUeglFrame
+		Eglframe cu.CUeglFrame_v1
 		PStream  uint64
 	})(args)
 	err := (*driver.Thread)(thread).EGLStreamProducerPresentFrame(hostmem.Ptr(a.Conn), a.Eglframe, hostmem.Ptr(a.PStream))

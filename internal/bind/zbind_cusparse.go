@@ -4955,7 +4955,7 @@ func bind_cusparseCnnz_compress(thread, args unsafe.Pointer) int32 {
 		CsrSortedRowPtrA uint64
 		NnzPerRow        uint64
 		NnzC             uint64
-		Tol              sparse.CuComplex
+		Tol              rt.Float2
 	})(args)
 	err := (*cusparse.Thread)(thread).CnnzCompress(uint64(a.Handle), int32(a.M), uint64(a.Descr), hostmem.Ptr(a.CsrSortedValA), hostmem.Ptr(a.CsrSortedRowPtrA), hostmem.Ptr(a.NnzPerRow), hostmem.Ptr(a.NnzC), a.Tol)
 	if err != nil {
@@ -4976,7 +4976,7 @@ func bind_cusparseZnnz_compress(thread, args unsafe.Pointer) int32 {
 		NnzPerRow        uint64
 		NnzC             uint64
 		_                [8]byte
-		Tol              sparse.CuDoubleComplex
+		Tol              rt.Double2
 	})(args)
 	err := (*cusparse.Thread)(thread).ZnnzCompress(uint64(a.Handle), int32(a.M), uint64(a.Descr), hostmem.Ptr(a.CsrSortedValA), hostmem.Ptr(a.CsrSortedRowPtrA), hostmem.Ptr(a.NnzPerRow), hostmem.Ptr(a.NnzC), a.Tol)
 	if err != nil {
@@ -5051,7 +5051,7 @@ func bind_cusparseCcsr2csr_compress(thread, args unsafe.Pointer) int32 {
 		CsrSortedValC    uint64
 		CsrSortedColIndC uint64
 		CsrSortedRowPtrC uint64
-		Tol              sparse.CuComplex
+		Tol              rt.Float2
 	})(args)
 	err := (*cusparse.Thread)(thread).Ccsr2csrCompress(uint64(a.Handle), int32(a.M), int32(a.N), uint64(a.DescrA), hostmem.Ptr(a.CsrSortedValA), hostmem.Ptr(a.CsrSortedColIndA), hostmem.Ptr(a.CsrSortedRowPtrA), int32(a.NnzA), hostmem.Ptr(a.NnzPerRow), hostmem.Ptr(a.CsrSortedValC), hostmem.Ptr(a.CsrSortedColIndC), hostmem.Ptr(a.CsrSortedRowPtrC), a.Tol)
 	if err != nil {
@@ -5077,7 +5077,7 @@ func bind_cusparseZcsr2csr_compress(thread, args unsafe.Pointer) int32 {
 		CsrSortedColIndC uint64
 		CsrSortedRowPtrC uint64
 		_                [8]byte
-		Tol              sparse.CuDoubleComplex
+		Tol              rt.Double2
 	})(args)
 	err := (*cusparse.Thread)(thread).Zcsr2csrCompress(uint64(a.Handle), int32(a.M), int32(a.N), uint64(a.DescrA), hostmem.Ptr(a.CsrSortedValA), hostmem.Ptr(a.CsrSortedColIndA), hostmem.Ptr(a.CsrSortedRowPtrA), int32(a.NnzA), hostmem.Ptr(a.NnzPerRow), hostmem.Ptr(a.CsrSortedValC), hostmem.Ptr(a.CsrSortedColIndC), hostmem.Ptr(a.CsrSortedRowPtrC), a.Tol)
 	if err != nil {
