@@ -412,6 +412,178 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnSyevdx", Call: bind_cusolverDnSyevdx},
 	{Name: "cusolverDnGesvd_bufferSize", Call: bind_cusolverDnGesvd_bufferSize},
 	{Name: "cusolverDnGesvd", Call: bind_cusolverDnGesvd},
+	{Name: "cusolverSpCreate", Call: bind_cusolverSpCreate},
+	{Name: "cusolverSpDestroy", Call: bind_cusolverSpDestroy},
+	{Name: "cusolverSpSetStream", Call: bind_cusolverSpSetStream},
+	{Name: "cusolverSpGetStream", Call: bind_cusolverSpGetStream},
+	{Name: "cusolverSpXcsrissymHost", Call: bind_cusolverSpXcsrissymHost},
+	{Name: "cusolverSpScsrlsvluHost", Call: bind_cusolverSpScsrlsvluHost},
+	{Name: "cusolverSpDcsrlsvluHost", Call: bind_cusolverSpDcsrlsvluHost},
+	{Name: "cusolverSpCcsrlsvluHost", Call: bind_cusolverSpCcsrlsvluHost},
+	{Name: "cusolverSpZcsrlsvluHost", Call: bind_cusolverSpZcsrlsvluHost},
+	{Name: "cusolverSpScsrlsvqr", Call: bind_cusolverSpScsrlsvqr},
+	{Name: "cusolverSpDcsrlsvqr", Call: bind_cusolverSpDcsrlsvqr},
+	{Name: "cusolverSpCcsrlsvqr", Call: bind_cusolverSpCcsrlsvqr},
+	{Name: "cusolverSpZcsrlsvqr", Call: bind_cusolverSpZcsrlsvqr},
+	{Name: "cusolverSpScsrlsvqrHost", Call: bind_cusolverSpScsrlsvqrHost},
+	{Name: "cusolverSpDcsrlsvqrHost", Call: bind_cusolverSpDcsrlsvqrHost},
+	{Name: "cusolverSpCcsrlsvqrHost", Call: bind_cusolverSpCcsrlsvqrHost},
+	{Name: "cusolverSpZcsrlsvqrHost", Call: bind_cusolverSpZcsrlsvqrHost},
+	{Name: "cusolverSpScsrlsvcholHost", Call: bind_cusolverSpScsrlsvcholHost},
+	{Name: "cusolverSpDcsrlsvcholHost", Call: bind_cusolverSpDcsrlsvcholHost},
+	{Name: "cusolverSpCcsrlsvcholHost", Call: bind_cusolverSpCcsrlsvcholHost},
+	{Name: "cusolverSpZcsrlsvcholHost", Call: bind_cusolverSpZcsrlsvcholHost},
+	{Name: "cusolverSpScsrlsvchol", Call: bind_cusolverSpScsrlsvchol},
+	{Name: "cusolverSpDcsrlsvchol", Call: bind_cusolverSpDcsrlsvchol},
+	{Name: "cusolverSpCcsrlsvchol", Call: bind_cusolverSpCcsrlsvchol},
+	{Name: "cusolverSpZcsrlsvchol", Call: bind_cusolverSpZcsrlsvchol},
+	{Name: "cusolverSpScsrlsqvqrHost", Call: bind_cusolverSpScsrlsqvqrHost},
+	{Name: "cusolverSpDcsrlsqvqrHost", Call: bind_cusolverSpDcsrlsqvqrHost},
+	{Name: "cusolverSpCcsrlsqvqrHost", Call: bind_cusolverSpCcsrlsqvqrHost},
+	{Name: "cusolverSpZcsrlsqvqrHost", Call: bind_cusolverSpZcsrlsqvqrHost},
+	{Name: "cusolverSpScsreigvsiHost", Call: bind_cusolverSpScsreigvsiHost},
+	{Name: "cusolverSpDcsreigvsiHost", Call: bind_cusolverSpDcsreigvsiHost},
+	{Name: "cusolverSpCcsreigvsiHost", Call: bind_cusolverSpCcsreigvsiHost},
+	{Name: "cusolverSpZcsreigvsiHost", Call: bind_cusolverSpZcsreigvsiHost},
+	{Name: "cusolverSpScsreigvsi", Call: bind_cusolverSpScsreigvsi},
+	{Name: "cusolverSpDcsreigvsi", Call: bind_cusolverSpDcsreigvsi},
+	{Name: "cusolverSpCcsreigvsi", Call: bind_cusolverSpCcsreigvsi},
+	{Name: "cusolverSpZcsreigvsi", Call: bind_cusolverSpZcsreigvsi},
+	{Name: "cusolverSpScsreigsHost", Call: bind_cusolverSpScsreigsHost},
+	{Name: "cusolverSpDcsreigsHost", Call: bind_cusolverSpDcsreigsHost},
+	{Name: "cusolverSpCcsreigsHost", Call: bind_cusolverSpCcsreigsHost},
+	{Name: "cusolverSpZcsreigsHost", Call: bind_cusolverSpZcsreigsHost},
+	{Name: "cusolverSpXcsrsymrcmHost", Call: bind_cusolverSpXcsrsymrcmHost},
+	{Name: "cusolverSpXcsrsymmdqHost", Call: bind_cusolverSpXcsrsymmdqHost},
+	{Name: "cusolverSpXcsrsymamdHost", Call: bind_cusolverSpXcsrsymamdHost},
+	{Name: "cusolverSpXcsrmetisndHost", Call: bind_cusolverSpXcsrmetisndHost},
+	{Name: "cusolverSpScsrzfdHost", Call: bind_cusolverSpScsrzfdHost},
+	{Name: "cusolverSpDcsrzfdHost", Call: bind_cusolverSpDcsrzfdHost},
+	{Name: "cusolverSpCcsrzfdHost", Call: bind_cusolverSpCcsrzfdHost},
+	{Name: "cusolverSpZcsrzfdHost", Call: bind_cusolverSpZcsrzfdHost},
+	{Name: "cusolverSpXcsrperm_bufferSizeHost", Call: bind_cusolverSpXcsrperm_bufferSizeHost},
+	{Name: "cusolverSpXcsrpermHost", Call: bind_cusolverSpXcsrpermHost},
+	{Name: "cusolverSpCreateCsrqrInfo", Call: bind_cusolverSpCreateCsrqrInfo},
+	{Name: "cusolverSpDestroyCsrqrInfo", Call: bind_cusolverSpDestroyCsrqrInfo},
+	{Name: "cusolverSpXcsrqrAnalysisBatched", Call: bind_cusolverSpXcsrqrAnalysisBatched},
+	{Name: "cusolverSpScsrqrBufferInfoBatched", Call: bind_cusolverSpScsrqrBufferInfoBatched},
+	{Name: "cusolverSpDcsrqrBufferInfoBatched", Call: bind_cusolverSpDcsrqrBufferInfoBatched},
+	{Name: "cusolverSpCcsrqrBufferInfoBatched", Call: bind_cusolverSpCcsrqrBufferInfoBatched},
+	{Name: "cusolverSpZcsrqrBufferInfoBatched", Call: bind_cusolverSpZcsrqrBufferInfoBatched},
+	{Name: "cusolverSpScsrqrsvBatched", Call: bind_cusolverSpScsrqrsvBatched},
+	{Name: "cusolverSpDcsrqrsvBatched", Call: bind_cusolverSpDcsrqrsvBatched},
+	{Name: "cusolverSpCcsrqrsvBatched", Call: bind_cusolverSpCcsrqrsvBatched},
+	{Name: "cusolverSpZcsrqrsvBatched", Call: bind_cusolverSpZcsrqrsvBatched},
+	{Name: "cusolverSpCreateCsrluInfoHost", Call: bind_cusolverSpCreateCsrluInfoHost},
+	{Name: "cusolverSpDestroyCsrluInfoHost", Call: bind_cusolverSpDestroyCsrluInfoHost},
+	{Name: "cusolverSpXcsrluAnalysisHost", Call: bind_cusolverSpXcsrluAnalysisHost},
+	{Name: "cusolverSpScsrluBufferInfoHost", Call: bind_cusolverSpScsrluBufferInfoHost},
+	{Name: "cusolverSpDcsrluBufferInfoHost", Call: bind_cusolverSpDcsrluBufferInfoHost},
+	{Name: "cusolverSpCcsrluBufferInfoHost", Call: bind_cusolverSpCcsrluBufferInfoHost},
+	{Name: "cusolverSpZcsrluBufferInfoHost", Call: bind_cusolverSpZcsrluBufferInfoHost},
+	{Name: "cusolverSpScsrluFactorHost", Call: bind_cusolverSpScsrluFactorHost},
+	{Name: "cusolverSpDcsrluFactorHost", Call: bind_cusolverSpDcsrluFactorHost},
+	{Name: "cusolverSpCcsrluFactorHost", Call: bind_cusolverSpCcsrluFactorHost},
+	{Name: "cusolverSpZcsrluFactorHost", Call: bind_cusolverSpZcsrluFactorHost},
+	{Name: "cusolverSpScsrluZeroPivotHost", Call: bind_cusolverSpScsrluZeroPivotHost},
+	{Name: "cusolverSpDcsrluZeroPivotHost", Call: bind_cusolverSpDcsrluZeroPivotHost},
+	{Name: "cusolverSpCcsrluZeroPivotHost", Call: bind_cusolverSpCcsrluZeroPivotHost},
+	{Name: "cusolverSpZcsrluZeroPivotHost", Call: bind_cusolverSpZcsrluZeroPivotHost},
+	{Name: "cusolverSpScsrluSolveHost", Call: bind_cusolverSpScsrluSolveHost},
+	{Name: "cusolverSpDcsrluSolveHost", Call: bind_cusolverSpDcsrluSolveHost},
+	{Name: "cusolverSpCcsrluSolveHost", Call: bind_cusolverSpCcsrluSolveHost},
+	{Name: "cusolverSpZcsrluSolveHost", Call: bind_cusolverSpZcsrluSolveHost},
+	{Name: "cusolverSpXcsrluNnzHost", Call: bind_cusolverSpXcsrluNnzHost},
+	{Name: "cusolverSpScsrluExtractHost", Call: bind_cusolverSpScsrluExtractHost},
+	{Name: "cusolverSpDcsrluExtractHost", Call: bind_cusolverSpDcsrluExtractHost},
+	{Name: "cusolverSpCcsrluExtractHost", Call: bind_cusolverSpCcsrluExtractHost},
+	{Name: "cusolverSpZcsrluExtractHost", Call: bind_cusolverSpZcsrluExtractHost},
+	{Name: "cusolverSpCreateCsrqrInfoHost", Call: bind_cusolverSpCreateCsrqrInfoHost},
+	{Name: "cusolverSpDestroyCsrqrInfoHost", Call: bind_cusolverSpDestroyCsrqrInfoHost},
+	{Name: "cusolverSpXcsrqrAnalysisHost", Call: bind_cusolverSpXcsrqrAnalysisHost},
+	{Name: "cusolverSpScsrqrBufferInfoHost", Call: bind_cusolverSpScsrqrBufferInfoHost},
+	{Name: "cusolverSpDcsrqrBufferInfoHost", Call: bind_cusolverSpDcsrqrBufferInfoHost},
+	{Name: "cusolverSpCcsrqrBufferInfoHost", Call: bind_cusolverSpCcsrqrBufferInfoHost},
+	{Name: "cusolverSpZcsrqrBufferInfoHost", Call: bind_cusolverSpZcsrqrBufferInfoHost},
+	{Name: "cusolverSpScsrqrSetupHost", Call: bind_cusolverSpScsrqrSetupHost},
+	{Name: "cusolverSpDcsrqrSetupHost", Call: bind_cusolverSpDcsrqrSetupHost},
+	{Name: "cusolverSpCcsrqrSetupHost", Call: bind_cusolverSpCcsrqrSetupHost},
+	{Name: "cusolverSpZcsrqrSetupHost", Call: bind_cusolverSpZcsrqrSetupHost},
+	{Name: "cusolverSpScsrqrFactorHost", Call: bind_cusolverSpScsrqrFactorHost},
+	{Name: "cusolverSpDcsrqrFactorHost", Call: bind_cusolverSpDcsrqrFactorHost},
+	{Name: "cusolverSpCcsrqrFactorHost", Call: bind_cusolverSpCcsrqrFactorHost},
+	{Name: "cusolverSpZcsrqrFactorHost", Call: bind_cusolverSpZcsrqrFactorHost},
+	{Name: "cusolverSpScsrqrZeroPivotHost", Call: bind_cusolverSpScsrqrZeroPivotHost},
+	{Name: "cusolverSpDcsrqrZeroPivotHost", Call: bind_cusolverSpDcsrqrZeroPivotHost},
+	{Name: "cusolverSpCcsrqrZeroPivotHost", Call: bind_cusolverSpCcsrqrZeroPivotHost},
+	{Name: "cusolverSpZcsrqrZeroPivotHost", Call: bind_cusolverSpZcsrqrZeroPivotHost},
+	{Name: "cusolverSpScsrqrSolveHost", Call: bind_cusolverSpScsrqrSolveHost},
+	{Name: "cusolverSpDcsrqrSolveHost", Call: bind_cusolverSpDcsrqrSolveHost},
+	{Name: "cusolverSpCcsrqrSolveHost", Call: bind_cusolverSpCcsrqrSolveHost},
+	{Name: "cusolverSpZcsrqrSolveHost", Call: bind_cusolverSpZcsrqrSolveHost},
+	{Name: "cusolverSpXcsrqrAnalysis", Call: bind_cusolverSpXcsrqrAnalysis},
+	{Name: "cusolverSpScsrqrBufferInfo", Call: bind_cusolverSpScsrqrBufferInfo},
+	{Name: "cusolverSpDcsrqrBufferInfo", Call: bind_cusolverSpDcsrqrBufferInfo},
+	{Name: "cusolverSpCcsrqrBufferInfo", Call: bind_cusolverSpCcsrqrBufferInfo},
+	{Name: "cusolverSpZcsrqrBufferInfo", Call: bind_cusolverSpZcsrqrBufferInfo},
+	{Name: "cusolverSpScsrqrSetup", Call: bind_cusolverSpScsrqrSetup},
+	{Name: "cusolverSpDcsrqrSetup", Call: bind_cusolverSpDcsrqrSetup},
+	{Name: "cusolverSpCcsrqrSetup", Call: bind_cusolverSpCcsrqrSetup},
+	{Name: "cusolverSpZcsrqrSetup", Call: bind_cusolverSpZcsrqrSetup},
+	{Name: "cusolverSpScsrqrFactor", Call: bind_cusolverSpScsrqrFactor},
+	{Name: "cusolverSpDcsrqrFactor", Call: bind_cusolverSpDcsrqrFactor},
+	{Name: "cusolverSpCcsrqrFactor", Call: bind_cusolverSpCcsrqrFactor},
+	{Name: "cusolverSpZcsrqrFactor", Call: bind_cusolverSpZcsrqrFactor},
+	{Name: "cusolverSpScsrqrZeroPivot", Call: bind_cusolverSpScsrqrZeroPivot},
+	{Name: "cusolverSpDcsrqrZeroPivot", Call: bind_cusolverSpDcsrqrZeroPivot},
+	{Name: "cusolverSpCcsrqrZeroPivot", Call: bind_cusolverSpCcsrqrZeroPivot},
+	{Name: "cusolverSpZcsrqrZeroPivot", Call: bind_cusolverSpZcsrqrZeroPivot},
+	{Name: "cusolverSpScsrqrSolve", Call: bind_cusolverSpScsrqrSolve},
+	{Name: "cusolverSpDcsrqrSolve", Call: bind_cusolverSpDcsrqrSolve},
+	{Name: "cusolverSpCcsrqrSolve", Call: bind_cusolverSpCcsrqrSolve},
+	{Name: "cusolverSpZcsrqrSolve", Call: bind_cusolverSpZcsrqrSolve},
+	{Name: "cusolverSpCreateCsrcholInfoHost", Call: bind_cusolverSpCreateCsrcholInfoHost},
+	{Name: "cusolverSpDestroyCsrcholInfoHost", Call: bind_cusolverSpDestroyCsrcholInfoHost},
+	{Name: "cusolverSpXcsrcholAnalysisHost", Call: bind_cusolverSpXcsrcholAnalysisHost},
+	{Name: "cusolverSpScsrcholBufferInfoHost", Call: bind_cusolverSpScsrcholBufferInfoHost},
+	{Name: "cusolverSpDcsrcholBufferInfoHost", Call: bind_cusolverSpDcsrcholBufferInfoHost},
+	{Name: "cusolverSpCcsrcholBufferInfoHost", Call: bind_cusolverSpCcsrcholBufferInfoHost},
+	{Name: "cusolverSpZcsrcholBufferInfoHost", Call: bind_cusolverSpZcsrcholBufferInfoHost},
+	{Name: "cusolverSpScsrcholFactorHost", Call: bind_cusolverSpScsrcholFactorHost},
+	{Name: "cusolverSpDcsrcholFactorHost", Call: bind_cusolverSpDcsrcholFactorHost},
+	{Name: "cusolverSpCcsrcholFactorHost", Call: bind_cusolverSpCcsrcholFactorHost},
+	{Name: "cusolverSpZcsrcholFactorHost", Call: bind_cusolverSpZcsrcholFactorHost},
+	{Name: "cusolverSpScsrcholZeroPivotHost", Call: bind_cusolverSpScsrcholZeroPivotHost},
+	{Name: "cusolverSpDcsrcholZeroPivotHost", Call: bind_cusolverSpDcsrcholZeroPivotHost},
+	{Name: "cusolverSpCcsrcholZeroPivotHost", Call: bind_cusolverSpCcsrcholZeroPivotHost},
+	{Name: "cusolverSpZcsrcholZeroPivotHost", Call: bind_cusolverSpZcsrcholZeroPivotHost},
+	{Name: "cusolverSpScsrcholSolveHost", Call: bind_cusolverSpScsrcholSolveHost},
+	{Name: "cusolverSpDcsrcholSolveHost", Call: bind_cusolverSpDcsrcholSolveHost},
+	{Name: "cusolverSpCcsrcholSolveHost", Call: bind_cusolverSpCcsrcholSolveHost},
+	{Name: "cusolverSpZcsrcholSolveHost", Call: bind_cusolverSpZcsrcholSolveHost},
+	{Name: "cusolverSpCreateCsrcholInfo", Call: bind_cusolverSpCreateCsrcholInfo},
+	{Name: "cusolverSpDestroyCsrcholInfo", Call: bind_cusolverSpDestroyCsrcholInfo},
+	{Name: "cusolverSpXcsrcholAnalysis", Call: bind_cusolverSpXcsrcholAnalysis},
+	{Name: "cusolverSpScsrcholBufferInfo", Call: bind_cusolverSpScsrcholBufferInfo},
+	{Name: "cusolverSpDcsrcholBufferInfo", Call: bind_cusolverSpDcsrcholBufferInfo},
+	{Name: "cusolverSpCcsrcholBufferInfo", Call: bind_cusolverSpCcsrcholBufferInfo},
+	{Name: "cusolverSpZcsrcholBufferInfo", Call: bind_cusolverSpZcsrcholBufferInfo},
+	{Name: "cusolverSpScsrcholFactor", Call: bind_cusolverSpScsrcholFactor},
+	{Name: "cusolverSpDcsrcholFactor", Call: bind_cusolverSpDcsrcholFactor},
+	{Name: "cusolverSpCcsrcholFactor", Call: bind_cusolverSpCcsrcholFactor},
+	{Name: "cusolverSpZcsrcholFactor", Call: bind_cusolverSpZcsrcholFactor},
+	{Name: "cusolverSpScsrcholZeroPivot", Call: bind_cusolverSpScsrcholZeroPivot},
+	{Name: "cusolverSpDcsrcholZeroPivot", Call: bind_cusolverSpDcsrcholZeroPivot},
+	{Name: "cusolverSpCcsrcholZeroPivot", Call: bind_cusolverSpCcsrcholZeroPivot},
+	{Name: "cusolverSpZcsrcholZeroPivot", Call: bind_cusolverSpZcsrcholZeroPivot},
+	{Name: "cusolverSpScsrcholSolve", Call: bind_cusolverSpScsrcholSolve},
+	{Name: "cusolverSpDcsrcholSolve", Call: bind_cusolverSpDcsrcholSolve},
+	{Name: "cusolverSpCcsrcholSolve", Call: bind_cusolverSpCcsrcholSolve},
+	{Name: "cusolverSpZcsrcholSolve", Call: bind_cusolverSpZcsrcholSolve},
+	{Name: "cusolverSpScsrcholDiag", Call: bind_cusolverSpScsrcholDiag},
+	{Name: "cusolverSpDcsrcholDiag", Call: bind_cusolverSpDcsrcholDiag},
+	{Name: "cusolverSpCcsrcholDiag", Call: bind_cusolverSpCcsrcholDiag},
+	{Name: "cusolverSpZcsrcholDiag", Call: bind_cusolverSpZcsrcholDiag},
 	{Name: "cusolverRfCreate", Call: bind_cusolverRfCreate},
 	{Name: "cusolverRfDestroy", Call: bind_cusolverRfDestroy},
 	{Name: "cusolverRfGetMatrixFormat", Call: bind_cusolverRfGetMatrixFormat},
@@ -10099,6 +10271,3539 @@ func bind_cusolverDnGesvd(thread, args unsafe.Pointer) int32 {
 		Info             uint64
 	})(args)
 	err := (*cusolver.Thread)(thread).DnGesvd(cusolver.Handle(a.Handle), cusolver.Params(a.Params), int8(a.Jobu), int8(a.Jobvt), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeS), hostmem.Ptr(a.S), cusolver.Type(a.DataTypeU), hostmem.Ptr(a.U), int64(a.Ldu), cusolver.Type(a.DataTypeVT), hostmem.Ptr(a.VT), int64(a.Ldvt), cusolver.Type(a.ComputeType), hostmem.Ptr(a.PBuffer), uint64(a.WorkspaceInBytes), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCreate(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	if a.Handle == 0 {
+		return 3
+	}
+	r0, err := (*cusolver.Thread)(thread).SpCreate()
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
+	return 0
+}
+
+func bind_cusolverSpDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpDestroy(cusolver.SpHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpSetStream(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		StreamId uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpSetStream(cusolver.SpHandle(a.Handle), rt.CudaStream_t(a.StreamId))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpGetStream(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		StreamId uint64
+	})(args)
+	if a.StreamId == 0 {
+		return 3
+	}
+	r1, err := (*cusolver.Thread)(thread).SpGetStream(cusolver.SpHandle(a.Handle))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.StreamId), uint64(r1))
+	return 0
+}
+
+func bind_cusolverSpXcsrissymHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrEndPtrA uint64
+		CsrColIndA uint64
+		Issym      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrissymHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrEndPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.Issym))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrlsvluHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		NnzA        uint32
+		DescrA      uint64
+		CsrValA     uint64
+		CsrRowPtrA  uint64
+		CsrColIndA  uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvluHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrlsvluHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		NnzA        uint32
+		DescrA      uint64
+		CsrValA     uint64
+		CsrRowPtrA  uint64
+		CsrColIndA  uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvluHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrlsvluHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		NnzA        uint32
+		DescrA      uint64
+		CsrValA     uint64
+		CsrRowPtrA  uint64
+		CsrColIndA  uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvluHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrlsvluHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		N           uint32
+		NnzA        uint32
+		DescrA      uint64
+		CsrValA     uint64
+		CsrRowPtrA  uint64
+		CsrColIndA  uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvluHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrlsvqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvqr(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrlsvqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvqr(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrlsvqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvqr(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrlsvqr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvqr(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrlsvqrHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrValA     uint64
+		CsrRowPtrA  uint64
+		CsrColIndA  uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvqrHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrlsvqrHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrValA     uint64
+		CsrRowPtrA  uint64
+		CsrColIndA  uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvqrHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrlsvqrHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrValA     uint64
+		CsrRowPtrA  uint64
+		CsrColIndA  uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvqrHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrlsvqrHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrValA     uint64
+		CsrRowPtrA  uint64
+		CsrColIndA  uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvqrHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrlsvcholHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvcholHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrlsvcholHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvcholHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrlsvcholHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvcholHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrlsvcholHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvcholHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrlsvchol(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvchol(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrlsvchol(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvchol(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrlsvchol(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float32
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvchol(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrlsvchol(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		M           uint32
+		Nnz         uint32
+		DescrA      uint64
+		CsrVal      uint64
+		CsrRowPtr   uint64
+		CsrColInd   uint64
+		B           uint64
+		Tol         float64
+		Reorder     uint32
+		X           uint64
+		Singularity uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsvchol(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), hostmem.Ptr(a.B), float64(a.Tol), int32(a.Reorder), hostmem.Ptr(a.X), hostmem.Ptr(a.Singularity), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrlsqvqrHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		B          uint64
+		Tol        float32
+		RankA      uint64
+		X          uint64
+		P          uint64
+		Min_norm   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsqvqrHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), hostmem.Ptr(a.RankA), hostmem.Ptr(a.X), hostmem.Ptr(a.P), hostmem.Ptr(a.Min_norm), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrlsqvqrHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		B          uint64
+		Tol        float64
+		RankA      uint64
+		X          uint64
+		P          uint64
+		Min_norm   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsqvqrHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), hostmem.Ptr(a.RankA), hostmem.Ptr(a.X), hostmem.Ptr(a.P), hostmem.Ptr(a.Min_norm), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrlsqvqrHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		B          uint64
+		Tol        float32
+		RankA      uint64
+		X          uint64
+		P          uint64
+		Min_norm   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsqvqrHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), hostmem.Ptr(a.RankA), hostmem.Ptr(a.X), hostmem.Ptr(a.P), hostmem.Ptr(a.Min_norm), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrlsqvqrHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		B          uint64
+		Tol        float64
+		RankA      uint64
+		X          uint64
+		P          uint64
+		Min_norm   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrlsqvqrHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), float64(a.Tol), hostmem.Ptr(a.RankA), hostmem.Ptr(a.X), hostmem.Ptr(a.P), hostmem.Ptr(a.Min_norm), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsreigvsiHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu0        float32
+		X0         uint64
+		Maxite     uint32
+		Tol        float32
+		Mu         uint64
+		X          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigvsiHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), float64(a.Mu0), hostmem.Ptr(a.X0), int32(a.Maxite), float64(a.Tol), hostmem.Ptr(a.Mu), hostmem.Ptr(a.X), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsreigvsiHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu0        float64
+		X0         uint64
+		Maxite     uint32
+		Tol        float64
+		Mu         uint64
+		X          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigvsiHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), float64(a.Mu0), hostmem.Ptr(a.X0), int32(a.Maxite), float64(a.Tol), hostmem.Ptr(a.Mu), hostmem.Ptr(a.X), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsreigvsiHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu0        rt.Float2
+		X0         uint64
+		Maxite     uint32
+		Tol        float32
+		Mu         uint64
+		X          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigvsiHostC32(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Mu0, hostmem.Ptr(a.X0), int32(a.Maxite), float64(a.Tol), hostmem.Ptr(a.Mu), hostmem.Ptr(a.X))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsreigvsiHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu0        rt.Double2
+		X0         uint64
+		Maxite     uint32
+		Tol        float64
+		Mu         uint64
+		X          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigvsiHostC64(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Mu0, hostmem.Ptr(a.X0), int32(a.Maxite), float64(a.Tol), hostmem.Ptr(a.Mu), hostmem.Ptr(a.X))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsreigvsi(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu0        float32
+		X0         uint64
+		Maxite     uint32
+		Eps        float32
+		Mu         uint64
+		X          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigvsi(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), float64(a.Mu0), hostmem.Ptr(a.X0), int32(a.Maxite), float64(a.Eps), hostmem.Ptr(a.Mu), hostmem.Ptr(a.X), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsreigvsi(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu0        float64
+		X0         uint64
+		Maxite     uint32
+		Eps        float64
+		Mu         uint64
+		X          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigvsi(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), float64(a.Mu0), hostmem.Ptr(a.X0), int32(a.Maxite), float64(a.Eps), hostmem.Ptr(a.Mu), hostmem.Ptr(a.X), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsreigvsi(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu0        rt.Float2
+		X0         uint64
+		Maxite     uint32
+		Eps        float32
+		Mu         uint64
+		X          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigvsiC32(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Mu0, hostmem.Ptr(a.X0), int32(a.Maxite), float64(a.Eps), hostmem.Ptr(a.Mu), hostmem.Ptr(a.X))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsreigvsi(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu0        rt.Double2
+		X0         uint64
+		Maxite     uint32
+		Eps        float64
+		Mu         uint64
+		X          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigvsiC64(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Mu0, hostmem.Ptr(a.X0), int32(a.Maxite), float64(a.Eps), hostmem.Ptr(a.Mu), hostmem.Ptr(a.X))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsreigsHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		M                  uint32
+		Nnz                uint32
+		DescrA             uint64
+		CsrValA            uint64
+		CsrRowPtrA         uint64
+		CsrColIndA         uint64
+		Left_bottom_corner rt.Float2
+		Right_upper_corner rt.Float2
+		Num_eigs           uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigsHost32(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Left_bottom_corner, a.Right_upper_corner, hostmem.Ptr(a.Num_eigs), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsreigsHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		M                  uint32
+		Nnz                uint32
+		DescrA             uint64
+		CsrValA            uint64
+		CsrRowPtrA         uint64
+		CsrColIndA         uint64
+		Left_bottom_corner rt.Double2
+		Right_upper_corner rt.Double2
+		Num_eigs           uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigsHost64(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Left_bottom_corner, a.Right_upper_corner, hostmem.Ptr(a.Num_eigs), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsreigsHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		M                  uint32
+		Nnz                uint32
+		DescrA             uint64
+		CsrValA            uint64
+		CsrRowPtrA         uint64
+		CsrColIndA         uint64
+		Left_bottom_corner rt.Float2
+		Right_upper_corner rt.Float2
+		Num_eigs           uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigsHost32(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Left_bottom_corner, a.Right_upper_corner, hostmem.Ptr(a.Num_eigs), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsreigsHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		M                  uint32
+		Nnz                uint32
+		DescrA             uint64
+		CsrValA            uint64
+		CsrRowPtrA         uint64
+		CsrColIndA         uint64
+		Left_bottom_corner rt.Double2
+		Right_upper_corner rt.Double2
+		Num_eigs           uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsreigsHost64(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Left_bottom_corner, a.Right_upper_corner, hostmem.Ptr(a.Num_eigs), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrsymrcmHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		P          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrsymrcmHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrsymmdqHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		P          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrsymmdqHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrsymamdHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		P          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrsymamdHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrmetisndHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Options    uint64
+		P          uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrmetisndHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.Options), hostmem.Ptr(a.P))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrzfdHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		P          uint64
+		Numnz      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrzfdHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P), hostmem.Ptr(a.Numnz), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrzfdHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		P          uint64
+		Numnz      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrzfdHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P), hostmem.Ptr(a.Numnz), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrzfdHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		P          uint64
+		Numnz      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrzfdHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P), hostmem.Ptr(a.Numnz), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrzfdHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		P          uint64
+		Numnz      uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrzfdHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P), hostmem.Ptr(a.Numnz), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrperm_bufferSizeHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle            uint64
+		M                 uint32
+		N                 uint32
+		NnzA              uint32
+		DescrA            uint64
+		CsrRowPtrA        uint64
+		CsrColIndA        uint64
+		P                 uint64
+		Q                 uint64
+		BufferSizeInBytes uint64
+	})(args)
+	if a.BufferSizeInBytes == 0 {
+		return 3
+	}
+	r9, err := (*cusolver.Thread)(thread).SpXcsrpermBufferSizeHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P), hostmem.Ptr(a.Q))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.BufferSizeInBytes), uint64(r9))
+	return 0
+}
+
+func bind_cusolverSpXcsrpermHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		P          uint64
+		Q          uint64
+		Map        uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrpermHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), hostmem.Ptr(a.Map), hostmem.Ptr(a.PBuffer))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCreateCsrqrInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	if a.Info == 0 {
+		return 3
+	}
+	r0, err := (*cusolver.Thread)(thread).SpCreateCsrqrInfo()
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Info), uint64(r0))
+	return 0
+}
+
+func bind_cusolverSpDestroyCsrqrInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpDestroyCsrqrInfo(cusolver.QRInfo(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrqrAnalysisBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrqrAnalysisBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfo(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrBufferInfoBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		Nnz                 uint32
+		DescrA              uint64
+		CsrVal              uint64
+		CsrRowPtr           uint64
+		CsrColInd           uint64
+		BatchSize           uint32
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfoBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), int64(int32(a.BatchSize)), cusolver.QRInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrBufferInfoBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		Nnz                 uint32
+		DescrA              uint64
+		CsrVal              uint64
+		CsrRowPtr           uint64
+		CsrColInd           uint64
+		BatchSize           uint32
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfoBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), int64(int32(a.BatchSize)), cusolver.QRInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrBufferInfoBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		Nnz                 uint32
+		DescrA              uint64
+		CsrVal              uint64
+		CsrRowPtr           uint64
+		CsrColInd           uint64
+		BatchSize           uint32
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfoBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), int64(int32(a.BatchSize)), cusolver.QRInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrBufferInfoBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		Nnz                 uint32
+		DescrA              uint64
+		CsrVal              uint64
+		CsrRowPtr           uint64
+		CsrColInd           uint64
+		BatchSize           uint32
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfoBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrVal), hostmem.Ptr(a.CsrRowPtr), hostmem.Ptr(a.CsrColInd), int64(int32(a.BatchSize)), cusolver.QRInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrsvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		B          uint64
+		X          uint64
+		BatchSize  uint32
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrsvBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), hostmem.Ptr(a.X), int64(int32(a.BatchSize)), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrsvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		B          uint64
+		X          uint64
+		BatchSize  uint32
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrsvBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), hostmem.Ptr(a.X), int64(int32(a.BatchSize)), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrsvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		B          uint64
+		X          uint64
+		BatchSize  uint32
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrsvBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), hostmem.Ptr(a.X), int64(int32(a.BatchSize)), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrsvBatched(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		Nnz        uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		B          uint64
+		X          uint64
+		BatchSize  uint32
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrsvBatched(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.Nnz)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), hostmem.Ptr(a.B), hostmem.Ptr(a.X), int64(int32(a.BatchSize)), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCreateCsrluInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	if a.Info == 0 {
+		return 3
+	}
+	r0, err := (*cusolver.Thread)(thread).SpCreateCsrluInfoHost()
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Info), uint64(r0))
+	return 0
+}
+
+func bind_cusolverSpDestroyCsrluInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpDestroyCsrluInfoHost(solver.CsrluInfoHost_t(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrluAnalysisHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrluAnalysisHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrluBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrluBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrluBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrluBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrluFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		N               uint32
+		NnzA            uint32
+		DescrA          uint64
+		CsrValA         uint64
+		CsrRowPtrA      uint64
+		CsrColIndA      uint64
+		Info            uint64
+		Pivot_threshold float32
+		PBuffer         uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info), float64(a.Pivot_threshold), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrluFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		N               uint32
+		NnzA            uint32
+		DescrA          uint64
+		CsrValA         uint64
+		CsrRowPtrA      uint64
+		CsrColIndA      uint64
+		Info            uint64
+		Pivot_threshold float64
+		PBuffer         uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info), float64(a.Pivot_threshold), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrluFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		N               uint32
+		NnzA            uint32
+		DescrA          uint64
+		CsrValA         uint64
+		CsrRowPtrA      uint64
+		CsrColIndA      uint64
+		Info            uint64
+		Pivot_threshold float32
+		PBuffer         uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info), float64(a.Pivot_threshold), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrluFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		N               uint32
+		NnzA            uint32
+		DescrA          uint64
+		CsrValA         uint64
+		CsrRowPtrA      uint64
+		CsrColIndA      uint64
+		Info            uint64
+		Pivot_threshold float64
+		PBuffer         uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), solver.CsrluInfoHost_t(a.Info), float64(a.Pivot_threshold), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrluZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluZeroPivotHost(cusolver.SpHandle(a.Handle), solver.CsrluInfoHost_t(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrluZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluZeroPivotHost(cusolver.SpHandle(a.Handle), solver.CsrluInfoHost_t(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrluZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluZeroPivotHost(cusolver.SpHandle(a.Handle), solver.CsrluInfoHost_t(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrluZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluZeroPivotHost(cusolver.SpHandle(a.Handle), solver.CsrluInfoHost_t(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrluSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrluSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrluSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrluSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrluNnzHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		NnzLRef uint64
+		NnzURef uint64
+		Info    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrluNnzHost(cusolver.SpHandle(a.Handle), hostmem.Ptr(a.NnzLRef), hostmem.Ptr(a.NnzURef), solver.CsrluInfoHost_t(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrluExtractHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		P          uint64
+		Q          uint64
+		DescrL     uint64
+		CsrValL    uint64
+		CsrRowPtrL uint64
+		CsrColIndL uint64
+		DescrU     uint64
+		CsrValU    uint64
+		CsrRowPtrU uint64
+		CsrColIndU uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluExtractHost(cusolver.SpHandle(a.Handle), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), cusolver.Descr(a.DescrL), hostmem.Ptr(a.CsrValL), hostmem.Ptr(a.CsrRowPtrL), hostmem.Ptr(a.CsrColIndL), cusolver.Descr(a.DescrU), hostmem.Ptr(a.CsrValU), hostmem.Ptr(a.CsrRowPtrU), hostmem.Ptr(a.CsrColIndU), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrluExtractHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		P          uint64
+		Q          uint64
+		DescrL     uint64
+		CsrValL    uint64
+		CsrRowPtrL uint64
+		CsrColIndL uint64
+		DescrU     uint64
+		CsrValU    uint64
+		CsrRowPtrU uint64
+		CsrColIndU uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluExtractHost(cusolver.SpHandle(a.Handle), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), cusolver.Descr(a.DescrL), hostmem.Ptr(a.CsrValL), hostmem.Ptr(a.CsrRowPtrL), hostmem.Ptr(a.CsrColIndL), cusolver.Descr(a.DescrU), hostmem.Ptr(a.CsrValU), hostmem.Ptr(a.CsrRowPtrU), hostmem.Ptr(a.CsrColIndU), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrluExtractHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		P          uint64
+		Q          uint64
+		DescrL     uint64
+		CsrValL    uint64
+		CsrRowPtrL uint64
+		CsrColIndL uint64
+		DescrU     uint64
+		CsrValU    uint64
+		CsrRowPtrU uint64
+		CsrColIndU uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluExtractHost(cusolver.SpHandle(a.Handle), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), cusolver.Descr(a.DescrL), hostmem.Ptr(a.CsrValL), hostmem.Ptr(a.CsrRowPtrL), hostmem.Ptr(a.CsrColIndL), cusolver.Descr(a.DescrU), hostmem.Ptr(a.CsrValU), hostmem.Ptr(a.CsrRowPtrU), hostmem.Ptr(a.CsrColIndU), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrluExtractHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		P          uint64
+		Q          uint64
+		DescrL     uint64
+		CsrValL    uint64
+		CsrRowPtrL uint64
+		CsrColIndL uint64
+		DescrU     uint64
+		CsrValU    uint64
+		CsrRowPtrU uint64
+		CsrColIndU uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrluExtractHost(cusolver.SpHandle(a.Handle), hostmem.Ptr(a.P), hostmem.Ptr(a.Q), cusolver.Descr(a.DescrL), hostmem.Ptr(a.CsrValL), hostmem.Ptr(a.CsrRowPtrL), hostmem.Ptr(a.CsrColIndL), cusolver.Descr(a.DescrU), hostmem.Ptr(a.CsrValU), hostmem.Ptr(a.CsrRowPtrU), hostmem.Ptr(a.CsrColIndU), solver.CsrluInfoHost_t(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCreateCsrqrInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	if a.Info == 0 {
+		return 3
+	}
+	r0, err := (*cusolver.Thread)(thread).SpCreateCsrqrInfoHost()
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Info), uint64(r0))
+	return 0
+}
+
+func bind_cusolverSpDestroyCsrqrInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpDestroyCsrqrInfoHost(cusolver.QRInfoHost(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrqrAnalysisHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrqrAnalysisHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfoHost(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrSetupHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu         float32
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSetupHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), float64(a.Mu), cusolver.QRInfoHost(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrSetupHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu         float64
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSetupHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), float64(a.Mu), cusolver.QRInfoHost(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrSetupHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu         rt.Float2
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSetupHostC32(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Mu, cusolver.QRInfoHost(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrSetupHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		_          [8]byte
+		Mu         rt.Double2
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSetupHostC64(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Mu, cusolver.QRInfoHost(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		NnzA    uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		NnzA    uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		NnzA    uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		NnzA    uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrZeroPivotHost(cusolver.SpHandle(a.Handle), cusolver.QRInfoHost(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrZeroPivotHost(cusolver.SpHandle(a.Handle), cusolver.QRInfoHost(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrZeroPivotHost(cusolver.SpHandle(a.Handle), cusolver.QRInfoHost(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrZeroPivotHost(cusolver.SpHandle(a.Handle), cusolver.QRInfoHost(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrqrAnalysis(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrqrAnalysis(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfo(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrBufferInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfo(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrBufferInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfo(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrBufferInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfo(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrBufferInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		M                   uint32
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrBufferInfo(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.QRInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrSetup(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu         float32
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSetup(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), float64(a.Mu), cusolver.QRInfo(a.Info), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrSetup(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu         float64
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSetup(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), float64(a.Mu), cusolver.QRInfo(a.Info), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrSetup(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Mu         rt.Float2
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSetupC32(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Mu, cusolver.QRInfo(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrSetup(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		M          uint32
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		_          [8]byte
+		Mu         rt.Double2
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSetupC64(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), a.Mu, cusolver.QRInfo(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrFactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		NnzA    uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrFactor(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrFactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		NnzA    uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrFactor(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrFactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		NnzA    uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrFactor(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrFactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		NnzA    uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrFactor(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.NnzA)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrZeroPivot(cusolver.SpHandle(a.Handle), cusolver.QRInfo(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrZeroPivot(cusolver.SpHandle(a.Handle), cusolver.QRInfo(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrZeroPivot(cusolver.SpHandle(a.Handle), cusolver.QRInfo(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrZeroPivot(cusolver.SpHandle(a.Handle), cusolver.QRInfo(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrqrSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSolve(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrqrSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSolve(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrqrSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSolve(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrqrSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		M       uint32
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrqrSolve(cusolver.SpHandle(a.Handle), int64(int32(a.M)), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.QRInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCreateCsrcholInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	if a.Info == 0 {
+		return 3
+	}
+	r0, err := (*cusolver.Thread)(thread).SpCreateCsrcholInfoHost()
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Info), uint64(r0))
+	return 0
+}
+
+func bind_cusolverSpDestroyCsrcholInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpDestroyCsrcholInfoHost(cusolver.CholeskyInfoHost(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrcholAnalysisHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrcholAnalysisHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholBufferInfoHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholBufferInfoHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholFactorHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholFactorHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholZeroPivotHost(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfoHost(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholZeroPivotHost(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfoHost(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholZeroPivotHost(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfoHost(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholZeroPivotHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholZeroPivotHost(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfoHost(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholSolveHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholSolveHost(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.CholeskyInfoHost(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCreateCsrcholInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	if a.Info == 0 {
+		return 3
+	}
+	r0, err := (*cusolver.Thread)(thread).SpCreateCsrcholInfo()
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Info), uint64(r0))
+	return 0
+}
+
+func bind_cusolverSpDestroyCsrcholInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Info uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpDestroyCsrcholInfo(cusolver.CholeskyInfo(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpXcsrcholAnalysis(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpXcsrcholAnalysis(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholBufferInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholBufferInfo(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholBufferInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholBufferInfo(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholBufferInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholBufferInfo(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholBufferInfo(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		N                   uint32
+		NnzA                uint32
+		DescrA              uint64
+		CsrValA             uint64
+		CsrRowPtrA          uint64
+		CsrColIndA          uint64
+		Info                uint64
+		InternalDataInBytes uint64
+		WorkspaceInBytes    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholBufferInfo(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.InternalDataInBytes), hostmem.Ptr(a.WorkspaceInBytes), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholFactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholFactor(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholFactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholFactor(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholFactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholFactor(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholFactor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		N          uint32
+		NnzA       uint32
+		DescrA     uint64
+		CsrValA    uint64
+		CsrRowPtrA uint64
+		CsrColIndA uint64
+		Info       uint64
+		PBuffer    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholFactor(cusolver.SpHandle(a.Handle), int64(int32(a.N)), int64(int32(a.NnzA)), cusolver.Descr(a.DescrA), hostmem.Ptr(a.CsrValA), hostmem.Ptr(a.CsrRowPtrA), hostmem.Ptr(a.CsrColIndA), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholZeroPivot(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfo(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholZeroPivot(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfo(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float32
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholZeroPivot(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfo(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholZeroPivot(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Info     uint64
+		Tol      float64
+		Position uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholZeroPivot(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfo(a.Info), float64(a.Tol), hostmem.Ptr(a.Position), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholSolve(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholSolve(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholSolve(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholSolve(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		N       uint32
+		B       uint64
+		X       uint64
+		Info    uint64
+		PBuffer uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholSolve(cusolver.SpHandle(a.Handle), int64(int32(a.N)), hostmem.Ptr(a.B), hostmem.Ptr(a.X), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.PBuffer), cusolver.C64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpScsrcholDiag(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Info   uint64
+		Diag   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholDiag(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.Diag), cusolver.F32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpDcsrcholDiag(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Info   uint64
+		Diag   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholDiag(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.Diag), cusolver.F64)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpCcsrcholDiag(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Info   uint64
+		Diag   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholDiag(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.Diag), cusolver.C32)
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverSpZcsrcholDiag(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Info   uint64
+		Diag   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).SpCsrcholDiag(cusolver.SpHandle(a.Handle), cusolver.CholeskyInfo(a.Info), hostmem.Ptr(a.Diag), cusolver.C64)
 	if err != nil {
 		return cusolver.Code(err)
 	}

@@ -30,8 +30,10 @@ const (
 	CusolverRefinementInfos
 	CusolverRefactorization
 	CusolverMany
+	CusolverSparse
+	CusolverSparseInfo
 
-	lastKind = CusolverMany
+	lastKind = CusolverSparseInfo
 )
 
 // There is room for all of them.

@@ -29,6 +29,7 @@ const (
 	noParams        = Status(solver.CUSOLVER_STATUS_IRS_PARAMS_NOT_INITIALIZED)
 	badParams       = Status(solver.CUSOLVER_STATUS_IRS_PARAMS_INVALID)
 	badWorkspace    = Status(solver.CUSOLVER_STATUS_INVALID_WORKSPACE)
+	wrongType       = Status(solver.CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED)
 	zeroPivot       = Status(solver.CUSOLVER_STATUS_ZERO_PIVOT)
 	noInfos         = Status(solver.CUSOLVER_STATUS_IRS_INFOS_NOT_INITIALIZED)
 )
@@ -37,7 +38,7 @@ var names = map[Status]string{
 	notInitialized: "cuSOLVER is not initialized", allocFailed: "cuSOLVER could not allocate", invalidValue: "invalid value",
 	executionFailed: "execution failed", internalError: "internal error", notSupported: "not supported",
 	noParams: "no such parameters", badParams: "invalid parameters", badWorkspace: "invalid workspace",
-	noInfos: "no such infos", zeroPivot: "a pivot is zero",
+	noInfos: "no such infos", zeroPivot: "a pivot is zero", wrongType: "the matrix is described as another type",
 }
 
 // folded are cuBLAS's codes as cuSOLVER's.
