@@ -15,12 +15,21 @@ import (
 
 // Each stands at the number that its row has in internal/abi/zrows_cudnn.h: both follow the order of the rows.
 var cudnnHandlers = [...]abi.Handler{
+	{Name: "cudnnActivationBackward", Call: bind_cudnnActivationBackward},
+	{Name: "cudnnActivationForward", Call: bind_cudnnActivationForward},
+	{Name: "cudnnAddTensor", Call: bind_cudnnAddTensor},
 	{Name: "cudnnAdvInferVersionCheck", Call: bind_cudnnAdvInferVersionCheck},
 	{Name: "cudnnAdvTrainVersionCheck", Call: bind_cudnnAdvTrainVersionCheck},
 	{Name: "cudnnAdvVersionCheck", Call: bind_cudnnAdvVersionCheck},
+	{Name: "cudnnBuildRNNDynamic", Call: bind_cudnnBuildRNNDynamic},
 	{Name: "cudnnCnnInferVersionCheck", Call: bind_cudnnCnnInferVersionCheck},
 	{Name: "cudnnCnnTrainVersionCheck", Call: bind_cudnnCnnTrainVersionCheck},
 	{Name: "cudnnCnnVersionCheck", Call: bind_cudnnCnnVersionCheck},
+	{Name: "cudnnConvolutionBackwardBias", Call: bind_cudnnConvolutionBackwardBias},
+	{Name: "cudnnConvolutionBackwardData", Call: bind_cudnnConvolutionBackwardData},
+	{Name: "cudnnConvolutionBackwardFilter", Call: bind_cudnnConvolutionBackwardFilter},
+	{Name: "cudnnConvolutionBiasActivationForward", Call: bind_cudnnConvolutionBiasActivationForward},
+	{Name: "cudnnConvolutionForward", Call: bind_cudnnConvolutionForward},
 	{Name: "cudnnCreate_8", Call: bind_cudnnCreate_8},
 	{Name: "cudnnCreate_9", Call: bind_cudnnCreate_9},
 	{Name: "cudnnCreateActivationDescriptor", Call: bind_cudnnCreateActivationDescriptor},
@@ -62,6 +71,18 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnDestroySpatialTransformerDescriptor", Call: bind_cudnnDestroySpatialTransformerDescriptor},
 	{Name: "cudnnDestroyTensorDescriptor", Call: bind_cudnnDestroyTensorDescriptor},
 	{Name: "cudnnDestroyTensorTransformDescriptor", Call: bind_cudnnDestroyTensorTransformDescriptor},
+	{Name: "cudnnDivisiveNormalizationBackward", Call: bind_cudnnDivisiveNormalizationBackward},
+	{Name: "cudnnDivisiveNormalizationForward", Call: bind_cudnnDivisiveNormalizationForward},
+	{Name: "cudnnDropoutBackward", Call: bind_cudnnDropoutBackward},
+	{Name: "cudnnDropoutForward", Call: bind_cudnnDropoutForward},
+	{Name: "cudnnDropoutGetReserveSpaceSize", Call: bind_cudnnDropoutGetReserveSpaceSize},
+	{Name: "cudnnDropoutGetStatesSize", Call: bind_cudnnDropoutGetStatesSize},
+	{Name: "cudnnFindConvolutionBackwardDataAlgorithm", Call: bind_cudnnFindConvolutionBackwardDataAlgorithm},
+	{Name: "cudnnFindConvolutionBackwardDataAlgorithmEx", Call: bind_cudnnFindConvolutionBackwardDataAlgorithmEx},
+	{Name: "cudnnFindConvolutionBackwardFilterAlgorithm", Call: bind_cudnnFindConvolutionBackwardFilterAlgorithm},
+	{Name: "cudnnFindConvolutionBackwardFilterAlgorithmEx", Call: bind_cudnnFindConvolutionBackwardFilterAlgorithmEx},
+	{Name: "cudnnFindConvolutionForwardAlgorithm", Call: bind_cudnnFindConvolutionForwardAlgorithm},
+	{Name: "cudnnFindConvolutionForwardAlgorithmEx", Call: bind_cudnnFindConvolutionForwardAlgorithmEx},
 	{Name: "cudnnGetActivationDescriptor", Call: bind_cudnnGetActivationDescriptor},
 	{Name: "cudnnGetActivationDescriptorSwishBeta", Call: bind_cudnnGetActivationDescriptorSwishBeta},
 	{Name: "cudnnGetAttnDescriptor", Call: bind_cudnnGetAttnDescriptor},
@@ -71,11 +92,21 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetCTCLossDescriptor_v9", Call: bind_cudnnGetCTCLossDescriptor_v9},
 	{Name: "cudnnGetConvolution2dDescriptor", Call: bind_cudnnGetConvolution2dDescriptor},
 	{Name: "cudnnGetConvolution2dForwardOutputDim", Call: bind_cudnnGetConvolution2dForwardOutputDim},
+	{Name: "cudnnGetConvolutionBackwardDataAlgorithmMaxCount", Call: bind_cudnnGetConvolutionBackwardDataAlgorithmMaxCount},
+	{Name: "cudnnGetConvolutionBackwardDataAlgorithm_v7", Call: bind_cudnnGetConvolutionBackwardDataAlgorithm_v7},
+	{Name: "cudnnGetConvolutionBackwardDataWorkspaceSize", Call: bind_cudnnGetConvolutionBackwardDataWorkspaceSize},
+	{Name: "cudnnGetConvolutionBackwardFilterAlgorithmMaxCount", Call: bind_cudnnGetConvolutionBackwardFilterAlgorithmMaxCount},
+	{Name: "cudnnGetConvolutionBackwardFilterAlgorithm_v7", Call: bind_cudnnGetConvolutionBackwardFilterAlgorithm_v7},
+	{Name: "cudnnGetConvolutionBackwardFilterWorkspaceSize", Call: bind_cudnnGetConvolutionBackwardFilterWorkspaceSize},
+	{Name: "cudnnGetConvolutionForwardAlgorithmMaxCount", Call: bind_cudnnGetConvolutionForwardAlgorithmMaxCount},
+	{Name: "cudnnGetConvolutionForwardAlgorithm_v7", Call: bind_cudnnGetConvolutionForwardAlgorithm_v7},
+	{Name: "cudnnGetConvolutionForwardWorkspaceSize", Call: bind_cudnnGetConvolutionForwardWorkspaceSize},
 	{Name: "cudnnGetConvolutionGroupCount", Call: bind_cudnnGetConvolutionGroupCount},
 	{Name: "cudnnGetConvolutionMathType", Call: bind_cudnnGetConvolutionMathType},
 	{Name: "cudnnGetConvolutionNdDescriptor", Call: bind_cudnnGetConvolutionNdDescriptor},
 	{Name: "cudnnGetConvolutionNdForwardOutputDim", Call: bind_cudnnGetConvolutionNdForwardOutputDim},
 	{Name: "cudnnGetConvolutionReorderType", Call: bind_cudnnGetConvolutionReorderType},
+	{Name: "cudnnGetDropoutDescriptor", Call: bind_cudnnGetDropoutDescriptor},
 	{Name: "cudnnGetFilter4dDescriptor", Call: bind_cudnnGetFilter4dDescriptor},
 	{Name: "cudnnGetFilterNdDescriptor", Call: bind_cudnnGetFilterNdDescriptor},
 	{Name: "cudnnGetFilterSizeInBytes", Call: bind_cudnnGetFilterSizeInBytes},
@@ -89,7 +120,12 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetPoolingNdForwardOutputDim", Call: bind_cudnnGetPoolingNdForwardOutputDim},
 	{Name: "cudnnGetRNNDataDescriptor", Call: bind_cudnnGetRNNDataDescriptor},
 	{Name: "cudnnGetRNNDescriptor_v8", Call: bind_cudnnGetRNNDescriptor_v8},
+	{Name: "cudnnGetRNNTempSpaceSizes", Call: bind_cudnnGetRNNTempSpaceSizes},
+	{Name: "cudnnGetRNNWeightParams", Call: bind_cudnnGetRNNWeightParams},
+	{Name: "cudnnGetRNNWeightSpaceSize", Call: bind_cudnnGetRNNWeightSpaceSize},
 	{Name: "cudnnGetReduceTensorDescriptor", Call: bind_cudnnGetReduceTensorDescriptor},
+	{Name: "cudnnGetReductionIndicesSize", Call: bind_cudnnGetReductionIndicesSize},
+	{Name: "cudnnGetReductionWorkspaceSize", Call: bind_cudnnGetReductionWorkspaceSize},
 	{Name: "cudnnGetSeqDataDescriptor", Call: bind_cudnnGetSeqDataDescriptor},
 	{Name: "cudnnGetStream", Call: bind_cudnnGetStream},
 	{Name: "cudnnGetTensor4dDescriptor", Call: bind_cudnnGetTensor4dDescriptor},
@@ -98,14 +134,26 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetTensorTransformDescriptor", Call: bind_cudnnGetTensorTransformDescriptor},
 	{Name: "cudnnGraphVersionCheck", Call: bind_cudnnGraphVersionCheck},
 	{Name: "cudnnInitTransformDest", Call: bind_cudnnInitTransformDest},
+	{Name: "cudnnLRNCrossChannelBackward", Call: bind_cudnnLRNCrossChannelBackward},
+	{Name: "cudnnLRNCrossChannelForward", Call: bind_cudnnLRNCrossChannelForward},
+	{Name: "cudnnOpTensor", Call: bind_cudnnOpTensor},
 	{Name: "cudnnOpsInferVersionCheck", Call: bind_cudnnOpsInferVersionCheck},
 	{Name: "cudnnOpsTrainVersionCheck", Call: bind_cudnnOpsTrainVersionCheck},
 	{Name: "cudnnOpsVersionCheck", Call: bind_cudnnOpsVersionCheck},
+	{Name: "cudnnPoolingBackward", Call: bind_cudnnPoolingBackward},
+	{Name: "cudnnPoolingForward", Call: bind_cudnnPoolingForward},
 	{Name: "cudnnQueryRuntimeError", Call: bind_cudnnQueryRuntimeError},
+	{Name: "cudnnRNNBackwardData_v8", Call: bind_cudnnRNNBackwardData_v8},
+	{Name: "cudnnRNNBackwardWeights_v8", Call: bind_cudnnRNNBackwardWeights_v8},
+	{Name: "cudnnRNNForward", Call: bind_cudnnRNNForward},
 	{Name: "cudnnRNNGetClip_v8", Call: bind_cudnnRNNGetClip_v8},
 	{Name: "cudnnRNNGetClip_v9", Call: bind_cudnnRNNGetClip_v9},
 	{Name: "cudnnRNNSetClip_v8", Call: bind_cudnnRNNSetClip_v8},
 	{Name: "cudnnRNNSetClip_v9", Call: bind_cudnnRNNSetClip_v9},
+	{Name: "cudnnReduceTensor", Call: bind_cudnnReduceTensor},
+	{Name: "cudnnReorderFilterAndBias", Call: bind_cudnnReorderFilterAndBias},
+	{Name: "cudnnRestoreDropoutDescriptor", Call: bind_cudnnRestoreDropoutDescriptor},
+	{Name: "cudnnScaleTensor", Call: bind_cudnnScaleTensor},
 	{Name: "cudnnSetActivationDescriptor", Call: bind_cudnnSetActivationDescriptor},
 	{Name: "cudnnSetActivationDescriptorSwishBeta", Call: bind_cudnnSetActivationDescriptorSwishBeta},
 	{Name: "cudnnSetAttnDescriptor", Call: bind_cudnnSetAttnDescriptor},
@@ -118,6 +166,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnSetConvolutionMathType", Call: bind_cudnnSetConvolutionMathType},
 	{Name: "cudnnSetConvolutionNdDescriptor", Call: bind_cudnnSetConvolutionNdDescriptor},
 	{Name: "cudnnSetConvolutionReorderType", Call: bind_cudnnSetConvolutionReorderType},
+	{Name: "cudnnSetDropoutDescriptor", Call: bind_cudnnSetDropoutDescriptor},
 	{Name: "cudnnSetFilter4dDescriptor", Call: bind_cudnnSetFilter4dDescriptor},
 	{Name: "cudnnSetFilterNdDescriptor", Call: bind_cudnnSetFilterNdDescriptor},
 	{Name: "cudnnSetFusedOpsConstParamPackAttribute", Call: bind_cudnnSetFusedOpsConstParamPackAttribute},
@@ -132,12 +181,81 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnSetSeqDataDescriptor", Call: bind_cudnnSetSeqDataDescriptor},
 	{Name: "cudnnSetSpatialTransformerNdDescriptor", Call: bind_cudnnSetSpatialTransformerNdDescriptor},
 	{Name: "cudnnSetStream", Call: bind_cudnnSetStream},
+	{Name: "cudnnSetTensor", Call: bind_cudnnSetTensor},
 	{Name: "cudnnSetTensor4dDescriptor", Call: bind_cudnnSetTensor4dDescriptor},
 	{Name: "cudnnSetTensor4dDescriptorEx", Call: bind_cudnnSetTensor4dDescriptorEx},
 	{Name: "cudnnSetTensorNdDescriptor", Call: bind_cudnnSetTensorNdDescriptor},
 	{Name: "cudnnSetTensorNdDescriptorEx", Call: bind_cudnnSetTensorNdDescriptorEx},
 	{Name: "cudnnSetTensorTransformDescriptor", Call: bind_cudnnSetTensorTransformDescriptor},
+	{Name: "cudnnSoftmaxBackward", Call: bind_cudnnSoftmaxBackward},
+	{Name: "cudnnSoftmaxForward", Call: bind_cudnnSoftmaxForward},
 	{Name: "cudnnSubquadraticOpsVersionCheck", Call: bind_cudnnSubquadraticOpsVersionCheck},
+	{Name: "cudnnTransformFilter", Call: bind_cudnnTransformFilter},
+	{Name: "cudnnTransformTensor", Call: bind_cudnnTransformTensor},
+	{Name: "cudnnTransformTensorEx", Call: bind_cudnnTransformTensorEx},
+}
+
+func bind_cudnnActivationBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle         uint64
+		ActivationDesc uint64
+		Alpha          uint64
+		YDesc          uint64
+		Y              uint64
+		DyDesc         uint64
+		Dy             uint64
+		XDesc          uint64
+		X              uint64
+		Beta           uint64
+		DxDesc         uint64
+		Dx             uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ActivationBackward(cudnn.Handle(a.Handle), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnActivationForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle         uint64
+		ActivationDesc uint64
+		Alpha          uint64
+		XDesc          uint64
+		X              uint64
+		Beta           uint64
+		YDesc          uint64
+		Y              uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ActivationForward(cudnn.Handle(a.Handle), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnAddTensor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Alpha  uint64
+		ADesc  uint64
+		A      uint64
+		Beta   uint64
+		CDesc  uint64
+		C      uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).AddTensor(cudnn.Handle(a.Handle), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.ADesc), hostmem.Ptr(a.A), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.CDesc), hostmem.Ptr(a.C))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
 }
 
 func bind_cudnnAdvInferVersionCheck(thread, args unsafe.Pointer) int32 {
@@ -164,6 +282,21 @@ func bind_cudnnAdvVersionCheck(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnBuildRNNDynamic(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		RnnDesc   uint64
+		MiniBatch uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).BuildRNNDynamic(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.MiniBatch))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnCnnInferVersionCheck(thread, args unsafe.Pointer) int32 {
 	err := (*cudnn.Thread)(thread).CnnInferVersionCheck()
 	if err != nil {
@@ -182,6 +315,130 @@ func bind_cudnnCnnTrainVersionCheck(thread, args unsafe.Pointer) int32 {
 
 func bind_cudnnCnnVersionCheck(thread, args unsafe.Pointer) int32 {
 	err := (*cudnn.Thread)(thread).CnnVersionCheck()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnConvolutionBackwardBias(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Alpha  uint64
+		DyDesc uint64
+		Dy     uint64
+		Beta   uint64
+		DbDesc uint64
+		Db     uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ConvolutionBackwardBias(cudnn.Handle(a.Handle), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DbDesc), hostmem.Ptr(a.Db))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnConvolutionBackwardData(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		Alpha                uint64
+		WDesc                uint64
+		W                    uint64
+		DyDesc               uint64
+		Dy                   uint64
+		ConvDesc             uint64
+		Algo                 uint32
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+		Beta                 uint64
+		DxDesc               uint64
+		Dx                   uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ConvolutionBackwardData(cudnn.Handle(a.Handle), hostmem.Ptr(a.Alpha), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnConvolutionBwdDataAlgo_t(a.Algo), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnConvolutionBackwardFilter(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		Alpha                uint64
+		XDesc                uint64
+		X                    uint64
+		DyDesc               uint64
+		Dy                   uint64
+		ConvDesc             uint64
+		Algo                 uint32
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+		Beta                 uint64
+		DwDesc               uint64
+		Dw                   uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ConvolutionBackwardFilter(cudnn.Handle(a.Handle), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnConvolutionBwdFilterAlgo_t(a.Algo), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.Beta), dnn.CudnnFilterDescriptor_t(a.DwDesc), hostmem.Ptr(a.Dw))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnConvolutionBiasActivationForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		Alpha1               uint64
+		XDesc                uint64
+		X                    uint64
+		WDesc                uint64
+		W                    uint64
+		ConvDesc             uint64
+		Algo                 uint32
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+		Alpha2               uint64
+		ZDesc                uint64
+		Z                    uint64
+		BiasDesc             uint64
+		Bias                 uint64
+		ActivationDesc       uint64
+		YDesc                uint64
+		Y                    uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ConvolutionBiasActivationForward(cudnn.Handle(a.Handle), hostmem.Ptr(a.Alpha1), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnConvolutionFwdAlgo_t(a.Algo), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.Alpha2), dnn.CudnnTensorDescriptor_t(a.ZDesc), hostmem.Ptr(a.Z), dnn.CudnnTensorDescriptor_t(a.BiasDesc), hostmem.Ptr(a.Bias), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnConvolutionForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		Alpha                uint64
+		XDesc                uint64
+		X                    uint64
+		WDesc                uint64
+		W                    uint64
+		ConvDesc             uint64
+		Algo                 uint32
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+		Beta                 uint64
+		YDesc                uint64
+		Y                    uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ConvolutionForward(cudnn.Handle(a.Handle), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnConvolutionFwdAlgo_t(a.Algo), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -808,6 +1065,267 @@ func bind_cudnnDestroyTensorTransformDescriptor(thread, args unsafe.Pointer) int
 	return 0
 }
 
+func bind_cudnnDivisiveNormalizationBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		NormDesc     uint64
+		Mode         uint32
+		Alpha        uint64
+		XDesc        uint64
+		X            uint64
+		Means        uint64
+		Dy           uint64
+		Temp         uint64
+		Temp2        uint64
+		Beta         uint64
+		DXdMeansDesc uint64
+		Dx           uint64
+		DMeans       uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DivisiveNormalizationBackward(cudnn.Handle(a.Handle), dnn.CudnnLRNDescriptor_t(a.NormDesc), dnn.CudnnDivNormMode_t(a.Mode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Means), hostmem.Ptr(a.Dy), hostmem.Ptr(a.Temp), hostmem.Ptr(a.Temp2), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DXdMeansDesc), hostmem.Ptr(a.Dx), hostmem.Ptr(a.DMeans))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDivisiveNormalizationForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		NormDesc uint64
+		Mode     uint32
+		Alpha    uint64
+		XDesc    uint64
+		X        uint64
+		Means    uint64
+		Temp     uint64
+		Temp2    uint64
+		Beta     uint64
+		YDesc    uint64
+		Y        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DivisiveNormalizationForward(cudnn.Handle(a.Handle), dnn.CudnnLRNDescriptor_t(a.NormDesc), dnn.CudnnDivNormMode_t(a.Mode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Means), hostmem.Ptr(a.Temp), hostmem.Ptr(a.Temp2), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDropoutBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		DropoutDesc             uint64
+		Dydesc                  uint64
+		Dy                      uint64
+		Dxdesc                  uint64
+		Dx                      uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DropoutBackward(cudnn.Handle(a.Handle), dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), dnn.CudnnTensorDescriptor_t(a.Dydesc), hostmem.Ptr(a.Dy), dnn.CudnnTensorDescriptor_t(a.Dxdesc), hostmem.Ptr(a.Dx), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDropoutForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		DropoutDesc             uint64
+		Xdesc                   uint64
+		X                       uint64
+		Ydesc                   uint64
+		Y                       uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DropoutForward(cudnn.Handle(a.Handle), dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), dnn.CudnnTensorDescriptor_t(a.Xdesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.Ydesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDropoutGetReserveSpaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Xdesc       uint64
+		SizeInBytes uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r1, err := (*cudnn.Thread)(thread).DropoutGetReserveSpaceSize(dnn.CudnnTensorDescriptor_t(a.Xdesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r1))
+	return 0
+}
+
+func bind_cudnnDropoutGetStatesSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		SizeInBytes uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r1, err := (*cudnn.Thread)(thread).DropoutGetStatesSize(cudnn.Handle(a.Handle))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r1))
+	return 0
+}
+
+func bind_cudnnFindConvolutionBackwardDataAlgorithm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		WDesc              uint64
+		DyDesc             uint64
+		ConvDesc           uint64
+		DxDesc             uint64
+		RequestedAlgoCount uint32
+		ReturnedAlgoCount  uint64
+		PerfResults        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindConvolutionBackwardDataAlgorithm(cudnn.Handle(a.Handle), dnn.CudnnFilterDescriptor_t(a.WDesc), dnn.CudnnTensorDescriptor_t(a.DyDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.DxDesc), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFindConvolutionBackwardDataAlgorithmEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		WDesc                uint64
+		W                    uint64
+		DyDesc               uint64
+		Dy                   uint64
+		ConvDesc             uint64
+		DxDesc               uint64
+		Dx                   uint64
+		RequestedAlgoCount   uint32
+		ReturnedAlgoCount    uint64
+		PerfResults          uint64
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindConvolutionBackwardDataAlgorithmEx(cudnn.Handle(a.Handle), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFindConvolutionBackwardFilterAlgorithm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		XDesc              uint64
+		DyDesc             uint64
+		ConvDesc           uint64
+		DwDesc             uint64
+		RequestedAlgoCount uint32
+		ReturnedAlgoCount  uint64
+		PerfResults        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindConvolutionBackwardFilterAlgorithm(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnTensorDescriptor_t(a.DyDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnFilterDescriptor_t(a.DwDesc), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFindConvolutionBackwardFilterAlgorithmEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		XDesc                uint64
+		X                    uint64
+		DyDesc               uint64
+		Y                    uint64
+		ConvDesc             uint64
+		DwDesc               uint64
+		Dw                   uint64
+		RequestedAlgoCount   uint32
+		ReturnedAlgoCount    uint64
+		PerfResults          uint64
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindConvolutionBackwardFilterAlgorithmEx(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Y), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnFilterDescriptor_t(a.DwDesc), hostmem.Ptr(a.Dw), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFindConvolutionForwardAlgorithm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		XDesc              uint64
+		WDesc              uint64
+		ConvDesc           uint64
+		YDesc              uint64
+		RequestedAlgoCount uint32
+		ReturnedAlgoCount  uint64
+		PerfResults        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindConvolutionForwardAlgorithm(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnFilterDescriptor_t(a.WDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFindConvolutionForwardAlgorithmEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		XDesc                uint64
+		X                    uint64
+		WDesc                uint64
+		W                    uint64
+		ConvDesc             uint64
+		YDesc                uint64
+		Y                    uint64
+		RequestedAlgoCount   uint32
+		ReturnedAlgoCount    uint64
+		PerfResults          uint64
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindConvolutionForwardAlgorithmEx(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnGetActivationDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1115,6 +1633,195 @@ func bind_cudnnGetConvolution2dForwardOutputDim(thread, args unsafe.Pointer) int
 	return 0
 }
 
+func bind_cudnnGetConvolutionBackwardDataAlgorithmMaxCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Count  uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetConvolutionBackwardDataAlgorithmMaxCount(cudnn.Handle(a.Handle))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Count != 0 {
+		hostmem.Store(hostmem.Ptr(a.Count), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionBackwardDataAlgorithm_v7(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		FilterDesc         uint64
+		DiffDesc           uint64
+		ConvDesc           uint64
+		GradDesc           uint64
+		RequestedAlgoCount uint32
+		ReturnedAlgoCount  uint64
+		PerfResults        uint64
+	})(args)
+	r6, err := (*cudnn.Thread)(thread).GetConvolutionBackwardDataAlgorithmV7(cudnn.Handle(a.Handle), dnn.CudnnFilterDescriptor_t(a.FilterDesc), dnn.CudnnTensorDescriptor_t(a.DiffDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.GradDesc), int32(a.RequestedAlgoCount), hostmem.Ptr(a.PerfResults))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ReturnedAlgoCount != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReturnedAlgoCount), uint32(r6))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionBackwardDataWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		WDesc       uint64
+		DyDesc      uint64
+		ConvDesc    uint64
+		DxDesc      uint64
+		Algo        uint32
+		SizeInBytes uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r6, err := (*cudnn.Thread)(thread).GetConvolutionBackwardDataWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnFilterDescriptor_t(a.WDesc), dnn.CudnnTensorDescriptor_t(a.DyDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.DxDesc), dnn.CudnnConvolutionBwdDataAlgo_t(a.Algo))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r6))
+	return 0
+}
+
+func bind_cudnnGetConvolutionBackwardFilterAlgorithmMaxCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Count  uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetConvolutionBackwardFilterAlgorithmMaxCount(cudnn.Handle(a.Handle))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Count != 0 {
+		hostmem.Store(hostmem.Ptr(a.Count), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionBackwardFilterAlgorithm_v7(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		SrcDesc            uint64
+		DiffDesc           uint64
+		ConvDesc           uint64
+		GradDesc           uint64
+		RequestedAlgoCount uint32
+		ReturnedAlgoCount  uint64
+		PerfResults        uint64
+	})(args)
+	r6, err := (*cudnn.Thread)(thread).GetConvolutionBackwardFilterAlgorithmV7(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.SrcDesc), dnn.CudnnTensorDescriptor_t(a.DiffDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnFilterDescriptor_t(a.GradDesc), int32(a.RequestedAlgoCount), hostmem.Ptr(a.PerfResults))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ReturnedAlgoCount != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReturnedAlgoCount), uint32(r6))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionBackwardFilterWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		XDesc       uint64
+		DyDesc      uint64
+		ConvDesc    uint64
+		GradDesc    uint64
+		Algo        uint32
+		SizeInBytes uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r6, err := (*cudnn.Thread)(thread).GetConvolutionBackwardFilterWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnTensorDescriptor_t(a.DyDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnFilterDescriptor_t(a.GradDesc), dnn.CudnnConvolutionBwdFilterAlgo_t(a.Algo))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r6))
+	return 0
+}
+
+func bind_cudnnGetConvolutionForwardAlgorithmMaxCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Count  uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetConvolutionForwardAlgorithmMaxCount(cudnn.Handle(a.Handle))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Count != 0 {
+		hostmem.Store(hostmem.Ptr(a.Count), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionForwardAlgorithm_v7(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		SrcDesc            uint64
+		FilterDesc         uint64
+		ConvDesc           uint64
+		DestDesc           uint64
+		RequestedAlgoCount uint32
+		ReturnedAlgoCount  uint64
+		PerfResults        uint64
+	})(args)
+	r6, err := (*cudnn.Thread)(thread).GetConvolutionForwardAlgorithmV7(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.SrcDesc), dnn.CudnnFilterDescriptor_t(a.FilterDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.DestDesc), int32(a.RequestedAlgoCount), hostmem.Ptr(a.PerfResults))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ReturnedAlgoCount != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReturnedAlgoCount), uint32(r6))
+	}
+	return 0
+}
+
+func bind_cudnnGetConvolutionForwardWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		XDesc       uint64
+		WDesc       uint64
+		ConvDesc    uint64
+		YDesc       uint64
+		Algo        uint32
+		SizeInBytes uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r6, err := (*cudnn.Thread)(thread).GetConvolutionForwardWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnFilterDescriptor_t(a.WDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), dnn.CudnnConvolutionFwdAlgo_t(a.Algo))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r6))
+	return 0
+}
+
 func bind_cudnnGetConvolutionGroupCount(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1208,6 +1915,29 @@ func bind_cudnnGetConvolutionReorderType(thread, args unsafe.Pointer) int32 {
 	}
 	if a.ReorderType != 0 {
 		hostmem.Store(hostmem.Ptr(a.ReorderType), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetDropoutDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DropoutDesc uint64
+		Handle      uint64
+		Dropout     uint64
+		States      uint64
+		Seed        uint64
+	})(args)
+	r2, r4, err := (*cudnn.Thread)(thread).GetDropoutDescriptor(dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), cudnn.Handle(a.Handle), hostmem.Ptr(a.States))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Dropout != 0 {
+		hostmem.Store(hostmem.Ptr(a.Dropout), float32(r2))
+	}
+	if a.Seed != 0 {
+		hostmem.Store(hostmem.Ptr(a.Seed), uint64(r4))
 	}
 	return 0
 }
@@ -1592,6 +2322,73 @@ func bind_cudnnGetRNNDescriptor_v8(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnGetRNNTempSpaceSizes(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		RnnDesc          uint64
+		FwdMode          uint32
+		XDesc            uint64
+		WorkSpaceSize    uint64
+		ReserveSpaceSize uint64
+	})(args)
+	if a.WorkSpaceSize == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	if a.ReserveSpaceSize == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r4, r5, err := (*cudnn.Thread)(thread).GetRNNTempSpaceSizes(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnForwardMode_t(a.FwdMode), dnn.CudnnRNNDataDescriptor_t(a.XDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkSpaceSize), uint64(r4))
+	hostmem.Store(hostmem.Ptr(a.ReserveSpaceSize), uint64(r5))
+	return 0
+}
+
+func bind_cudnnGetRNNWeightParams(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		RnnDesc         uint64
+		PseudoLayer     uint32
+		WeightSpaceSize uint64
+		WeightSpace     uint64
+		LinLayerID      uint32
+		MDesc           uint64
+		MAddr           uint64
+		BDesc           uint64
+		BAddr           uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).GetRNNWeightParams(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.PseudoLayer), uint64(a.WeightSpaceSize), hostmem.Ptr(a.WeightSpace), int32(a.LinLayerID), dnn.CudnnTensorDescriptor_t(a.MDesc), hostmem.Ptr(a.MAddr), dnn.CudnnTensorDescriptor_t(a.BDesc), hostmem.Ptr(a.BAddr))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNWeightSpaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		RnnDesc         uint64
+		WeightSpaceSize uint64
+	})(args)
+	if a.WeightSpaceSize == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r2, err := (*cudnn.Thread)(thread).GetRNNWeightSpaceSize(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WeightSpaceSize), uint64(r2))
+	return 0
+}
+
 func bind_cudnnGetReduceTensorDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1622,6 +2419,48 @@ func bind_cudnnGetReduceTensorDescriptor(thread, args unsafe.Pointer) int32 {
 	if a.ReduceTensorIndicesType != 0 {
 		hostmem.Store(hostmem.Ptr(a.ReduceTensorIndicesType), uint32(r5))
 	}
+	return 0
+}
+
+func bind_cudnnGetReductionIndicesSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		ReduceTensorDesc uint64
+		ADesc            uint64
+		CDesc            uint64
+		SizeInBytes      uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r4, err := (*cudnn.Thread)(thread).GetReductionIndicesSize(cudnn.Handle(a.Handle), dnn.CudnnReduceTensorDescriptor_t(a.ReduceTensorDesc), dnn.CudnnTensorDescriptor_t(a.ADesc), dnn.CudnnTensorDescriptor_t(a.CDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r4))
+	return 0
+}
+
+func bind_cudnnGetReductionWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		ReduceTensorDesc uint64
+		ADesc            uint64
+		CDesc            uint64
+		SizeInBytes      uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r4, err := (*cudnn.Thread)(thread).GetReductionWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnReduceTensorDescriptor_t(a.ReduceTensorDesc), dnn.CudnnTensorDescriptor_t(a.ADesc), dnn.CudnnTensorDescriptor_t(a.CDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r4))
 	return 0
 }
 
@@ -1813,6 +2652,75 @@ func bind_cudnnInitTransformDest(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnLRNCrossChannelBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		NormDesc uint64
+		LrnMode  uint32
+		Alpha    uint64
+		YDesc    uint64
+		Y        uint64
+		DyDesc   uint64
+		Dy       uint64
+		XDesc    uint64
+		X        uint64
+		Beta     uint64
+		DxDesc   uint64
+		Dx       uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).LRNCrossChannelBackward(cudnn.Handle(a.Handle), dnn.CudnnLRNDescriptor_t(a.NormDesc), dnn.CudnnLRNMode_t(a.LrnMode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnLRNCrossChannelForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		NormDesc uint64
+		LrnMode  uint32
+		Alpha    uint64
+		XDesc    uint64
+		X        uint64
+		Beta     uint64
+		YDesc    uint64
+		Y        uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).LRNCrossChannelForward(cudnn.Handle(a.Handle), dnn.CudnnLRNDescriptor_t(a.NormDesc), dnn.CudnnLRNMode_t(a.LrnMode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnOpTensor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		OpTensorDesc uint64
+		Alpha1       uint64
+		ADesc        uint64
+		A            uint64
+		Alpha2       uint64
+		BDesc        uint64
+		B            uint64
+		Beta         uint64
+		CDesc        uint64
+		C            uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).OpTensor(cudnn.Handle(a.Handle), dnn.CudnnOpTensorDescriptor_t(a.OpTensorDesc), hostmem.Ptr(a.Alpha1), dnn.CudnnTensorDescriptor_t(a.ADesc), hostmem.Ptr(a.A), hostmem.Ptr(a.Alpha2), dnn.CudnnTensorDescriptor_t(a.BDesc), hostmem.Ptr(a.B), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.CDesc), hostmem.Ptr(a.C))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnOpsInferVersionCheck(thread, args unsafe.Pointer) int32 {
 	err := (*cudnn.Thread)(thread).OpsInferVersionCheck()
 	if err != nil {
@@ -1837,6 +2745,50 @@ func bind_cudnnOpsVersionCheck(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnPoolingBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		PoolingDesc uint64
+		Alpha       uint64
+		YDesc       uint64
+		Y           uint64
+		DyDesc      uint64
+		Dy          uint64
+		XDesc       uint64
+		X           uint64
+		Beta        uint64
+		DxDesc      uint64
+		Dx          uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).PoolingBackward(cudnn.Handle(a.Handle), dnn.CudnnPoolingDescriptor_t(a.PoolingDesc), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnPoolingForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		PoolingDesc uint64
+		Alpha       uint64
+		XDesc       uint64
+		X           uint64
+		Beta        uint64
+		YDesc       uint64
+		Y           uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).PoolingForward(cudnn.Handle(a.Handle), dnn.CudnnPoolingDescriptor_t(a.PoolingDesc), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnQueryRuntimeError(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1847,6 +2799,100 @@ func bind_cudnnQueryRuntimeError(thread, args unsafe.Pointer) int32 {
 		Tag     uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).QueryRuntimeError(cudnn.Handle(a.Handle), hostmem.Ptr(a.Rstatus), dnn.CudnnErrQueryMode_t(a.Mode), hostmem.Ptr(a.Tag))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNBackwardData_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		RnnDesc          uint64
+		DevSeqLengths    uint64
+		YDesc            uint64
+		Y                uint64
+		Dy               uint64
+		XDesc            uint64
+		Dx               uint64
+		HDesc            uint64
+		Hx               uint64
+		Dhy              uint64
+		Dhx              uint64
+		CDesc            uint64
+		Cx               uint64
+		Dcy              uint64
+		Dcx              uint64
+		WeightSpaceSize  uint64
+		WeightSpace      uint64
+		WorkSpaceSize    uint64
+		WorkSpace        uint64
+		ReserveSpaceSize uint64
+		ReserveSpace     uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNBackwardDataV8(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), hostmem.Ptr(a.DevSeqLengths), dnn.CudnnRNNDataDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.Dy), dnn.CudnnRNNDataDescriptor_t(a.XDesc), hostmem.Ptr(a.Dx), dnn.CudnnTensorDescriptor_t(a.HDesc), hostmem.Ptr(a.Hx), hostmem.Ptr(a.Dhy), hostmem.Ptr(a.Dhx), dnn.CudnnTensorDescriptor_t(a.CDesc), hostmem.Ptr(a.Cx), hostmem.Ptr(a.Dcy), hostmem.Ptr(a.Dcx), uint64(a.WeightSpaceSize), hostmem.Ptr(a.WeightSpace), uint64(a.WorkSpaceSize), hostmem.Ptr(a.WorkSpace), uint64(a.ReserveSpaceSize), hostmem.Ptr(a.ReserveSpace))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNBackwardWeights_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		RnnDesc          uint64
+		AddGrad          uint32
+		DevSeqLengths    uint64
+		XDesc            uint64
+		X                uint64
+		HDesc            uint64
+		Hx               uint64
+		YDesc            uint64
+		Y                uint64
+		WeightSpaceSize  uint64
+		DweightSpace     uint64
+		WorkSpaceSize    uint64
+		WorkSpace        uint64
+		ReserveSpaceSize uint64
+		ReserveSpace     uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNBackwardWeightsV8(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnWgradMode_t(a.AddGrad), hostmem.Ptr(a.DevSeqLengths), dnn.CudnnRNNDataDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HDesc), hostmem.Ptr(a.Hx), dnn.CudnnRNNDataDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), uint64(a.WeightSpaceSize), hostmem.Ptr(a.DweightSpace), uint64(a.WorkSpaceSize), hostmem.Ptr(a.WorkSpace), uint64(a.ReserveSpaceSize), hostmem.Ptr(a.ReserveSpace))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		RnnDesc          uint64
+		FwdMode          uint32
+		DevSeqLengths    uint64
+		XDesc            uint64
+		X                uint64
+		YDesc            uint64
+		Y                uint64
+		HDesc            uint64
+		Hx               uint64
+		Hy               uint64
+		CDesc            uint64
+		Cx               uint64
+		Cy               uint64
+		WeightSpaceSize  uint64
+		WeightSpace      uint64
+		WorkSpaceSize    uint64
+		WorkSpace        uint64
+		ReserveSpaceSize uint64
+		ReserveSpace     uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNForward(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnForwardMode_t(a.FwdMode), hostmem.Ptr(a.DevSeqLengths), dnn.CudnnRNNDataDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnRNNDataDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.HDesc), hostmem.Ptr(a.Hx), hostmem.Ptr(a.Hy), dnn.CudnnTensorDescriptor_t(a.CDesc), hostmem.Ptr(a.Cx), hostmem.Ptr(a.Cy), uint64(a.WeightSpaceSize), hostmem.Ptr(a.WeightSpace), uint64(a.WorkSpaceSize), hostmem.Ptr(a.WorkSpace), uint64(a.ReserveSpaceSize), hostmem.Ptr(a.ReserveSpace))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -1934,6 +2980,84 @@ func bind_cudnnRNNSetClip_v9(thread, args unsafe.Pointer) int32 {
 		Rclip    float64
 	})(args)
 	err := (*cudnn.Thread)(thread).RNNSetClipV9(dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNClipMode_t(a.ClipMode), float64(a.Lclip), float64(a.Rclip))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnReduceTensor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		ReduceTensorDesc     uint64
+		Indices              uint64
+		IndicesSizeInBytes   uint64
+		Workspace            uint64
+		WorkspaceSizeInBytes uint64
+		Alpha                uint64
+		ADesc                uint64
+		A                    uint64
+		Beta                 uint64
+		CDesc                uint64
+		C                    uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ReduceTensor(cudnn.Handle(a.Handle), dnn.CudnnReduceTensorDescriptor_t(a.ReduceTensorDesc), hostmem.Ptr(a.Indices), uint64(a.IndicesSizeInBytes), hostmem.Ptr(a.Workspace), uint64(a.WorkspaceSizeInBytes), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.ADesc), hostmem.Ptr(a.A), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.CDesc), hostmem.Ptr(a.C))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnReorderFilterAndBias(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		FilterDesc          uint64
+		ReorderType         uint32
+		FilterData          uint64
+		ReorderedFilterData uint64
+		ReorderBias         uint32
+		BiasData            uint64
+		ReorderedBiasData   uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ReorderFilterAndBias(cudnn.Handle(a.Handle), dnn.CudnnFilterDescriptor_t(a.FilterDesc), dnn.CudnnReorderType_t(a.ReorderType), hostmem.Ptr(a.FilterData), hostmem.Ptr(a.ReorderedFilterData), int32(a.ReorderBias), hostmem.Ptr(a.BiasData), hostmem.Ptr(a.ReorderedBiasData))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRestoreDropoutDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DropoutDesc      uint64
+		Handle           uint64
+		Dropout          float32
+		States           uint64
+		StateSizeInBytes uint64
+		Seed             uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RestoreDropoutDescriptor(dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), cudnn.Handle(a.Handle), float32(a.Dropout), hostmem.Ptr(a.States), uint64(a.StateSizeInBytes), uint64(a.Seed))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnScaleTensor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		YDesc  uint64
+		Y      uint64
+		Alpha  uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).ScaleTensor(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.Alpha))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -2142,6 +3266,24 @@ func bind_cudnnSetConvolutionReorderType(thread, args unsafe.Pointer) int32 {
 		ReorderType uint32
 	})(args)
 	err := (*cudnn.Thread)(thread).SetConvolutionReorderType(dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), dnn.CudnnReorderType_t(a.ReorderType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetDropoutDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DropoutDesc      uint64
+		Handle           uint64
+		Dropout          float32
+		States           uint64
+		StateSizeInBytes uint64
+		Seed             uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetDropoutDescriptor(dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), cudnn.Handle(a.Handle), float32(a.Dropout), hostmem.Ptr(a.States), uint64(a.StateSizeInBytes), uint64(a.Seed))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -2403,6 +3545,22 @@ func bind_cudnnSetStream(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnSetTensor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		YDesc    uint64
+		Y        uint64
+		ValuePtr uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetTensor(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.ValuePtr))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnSetTensor4dDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -2497,8 +3655,111 @@ func bind_cudnnSetTensorTransformDescriptor(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnSoftmaxBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Algo   uint32
+		Mode   uint32
+		Alpha  uint64
+		YDesc  uint64
+		Y      uint64
+		DyDesc uint64
+		Dy     uint64
+		Beta   uint64
+		DxDesc uint64
+		Dx     uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SoftmaxBackward(cudnn.Handle(a.Handle), dnn.CudnnSoftmaxAlgorithm_t(a.Algo), dnn.CudnnSoftmaxMode_t(a.Mode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSoftmaxForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Algo   uint32
+		Mode   uint32
+		Alpha  uint64
+		XDesc  uint64
+		X      uint64
+		Beta   uint64
+		YDesc  uint64
+		Y      uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SoftmaxForward(cudnn.Handle(a.Handle), dnn.CudnnSoftmaxAlgorithm_t(a.Algo), dnn.CudnnSoftmaxMode_t(a.Mode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnSubquadraticOpsVersionCheck(thread, args unsafe.Pointer) int32 {
 	err := (*cudnn.Thread)(thread).SubquadraticOpsVersionCheck()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnTransformFilter(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		TransDesc uint64
+		Alpha     uint64
+		SrcDesc   uint64
+		SrcData   uint64
+		Beta      uint64
+		DestDesc  uint64
+		DestData  uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).TransformFilter(cudnn.Handle(a.Handle), dnn.CudnnTensorTransformDescriptor_t(a.TransDesc), hostmem.Ptr(a.Alpha), dnn.CudnnFilterDescriptor_t(a.SrcDesc), hostmem.Ptr(a.SrcData), hostmem.Ptr(a.Beta), dnn.CudnnFilterDescriptor_t(a.DestDesc), hostmem.Ptr(a.DestData))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnTransformTensor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Alpha  uint64
+		XDesc  uint64
+		X      uint64
+		Beta   uint64
+		YDesc  uint64
+		Y      uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).TransformTensor(cudnn.Handle(a.Handle), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnTransformTensorEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		TransDesc uint64
+		Alpha     uint64
+		SrcDesc   uint64
+		SrcData   uint64
+		Beta      uint64
+		DestDesc  uint64
+		DestData  uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).TransformTensorEx(cudnn.Handle(a.Handle), dnn.CudnnTensorTransformDescriptor_t(a.TransDesc), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.SrcDesc), hostmem.Ptr(a.SrcData), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DestDesc), hostmem.Ptr(a.DestData))
 	if err != nil {
 		return cudnn.Code(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
+	"kudzu/internal/shim/cudnn/nn"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/dnn"
 	"kudzu/internal/spec/rt"
@@ -17,6 +18,7 @@ type Handle = dnn.CudnnHandle_t
 type library struct {
 	mu     lockrank.Mutex[lockrank.DNNHandle]
 	stream cu.CUstream // guarded by mu
+	spaces nn.Spaces
 }
 
 var libraries = handle.NewTable[library](handle.CudnnHandle, "cuDNN handles")
@@ -39,9 +41,11 @@ func issued(v handle.Value) (uint64, error) {
 
 // Destroy ends a handle, after the work of its device.
 func (t *Thread) Destroy(h Handle) error {
-	if libraries.Delete(handle.Value(h)) == nil {
+	x := libraries.Delete(handle.Value(h))
+	if x == nil {
 		return because(badParam, "%#x is no handle", uint64(h))
 	}
+	x.spaces.Drop(t.driver())
 	return t.driver().CtxSynchronize()
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/shim/cudnn/nn"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/dnn"
 )
@@ -82,7 +83,11 @@ func Code(err error) int32 {
 	if say := said.Load(); say != nil {
 		(*say)(err.Error())
 	}
-	s := statusOf(err)
+	return numbered(statusOf(err))
+}
+
+// numbered is the number of a code in the release that a program calls.
+func numbered(s Status) int32 {
 	if Release(called.Load()) == Nine {
 		return int32(s)
 	}
@@ -99,6 +104,10 @@ func statusOf(err error) Status {
 	switch {
 	case errors.As(err, &s):
 		return s
+	case errors.Is(err, nn.ErrShape):
+		return badParam
+	case errors.Is(err, nn.ErrUnsupported):
+		return notSupported
 	case errors.As(err, &r):
 		switch cu.CUresult(r) {
 		case cu.CUDA_ERROR_NOT_INITIALIZED, cu.CUDA_ERROR_NO_DEVICE, cu.CUDA_ERROR_INVALID_CONTEXT, cu.CUDA_ERROR_DEINITIALIZED:
