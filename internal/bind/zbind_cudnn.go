@@ -21,7 +21,14 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnAdvInferVersionCheck", Call: bind_cudnnAdvInferVersionCheck},
 	{Name: "cudnnAdvTrainVersionCheck", Call: bind_cudnnAdvTrainVersionCheck},
 	{Name: "cudnnAdvVersionCheck", Call: bind_cudnnAdvVersionCheck},
+	{Name: "cudnnBatchNormalizationBackward", Call: bind_cudnnBatchNormalizationBackward},
+	{Name: "cudnnBatchNormalizationBackwardEx", Call: bind_cudnnBatchNormalizationBackwardEx},
+	{Name: "cudnnBatchNormalizationForwardInference", Call: bind_cudnnBatchNormalizationForwardInference},
+	{Name: "cudnnBatchNormalizationForwardTraining", Call: bind_cudnnBatchNormalizationForwardTraining},
+	{Name: "cudnnBatchNormalizationForwardTrainingEx", Call: bind_cudnnBatchNormalizationForwardTrainingEx},
 	{Name: "cudnnBuildRNNDynamic", Call: bind_cudnnBuildRNNDynamic},
+	{Name: "cudnnCTCLoss", Call: bind_cudnnCTCLoss},
+	{Name: "cudnnCTCLoss_v8", Call: bind_cudnnCTCLoss_v8},
 	{Name: "cudnnCnnInferVersionCheck", Call: bind_cudnnCnnInferVersionCheck},
 	{Name: "cudnnCnnTrainVersionCheck", Call: bind_cudnnCnnTrainVersionCheck},
 	{Name: "cudnnCnnVersionCheck", Call: bind_cudnnCnnVersionCheck},
@@ -51,6 +58,8 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnCreateSpatialTransformerDescriptor", Call: bind_cudnnCreateSpatialTransformerDescriptor},
 	{Name: "cudnnCreateTensorDescriptor", Call: bind_cudnnCreateTensorDescriptor},
 	{Name: "cudnnCreateTensorTransformDescriptor", Call: bind_cudnnCreateTensorTransformDescriptor},
+	{Name: "cudnnDeriveBNTensorDescriptor", Call: bind_cudnnDeriveBNTensorDescriptor},
+	{Name: "cudnnDeriveNormTensorDescriptor", Call: bind_cudnnDeriveNormTensorDescriptor},
 	{Name: "cudnnDestroy", Call: bind_cudnnDestroy},
 	{Name: "cudnnDestroyActivationDescriptor", Call: bind_cudnnDestroyActivationDescriptor},
 	{Name: "cudnnDestroyAttnDescriptor", Call: bind_cudnnDestroyAttnDescriptor},
@@ -86,10 +95,15 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetActivationDescriptor", Call: bind_cudnnGetActivationDescriptor},
 	{Name: "cudnnGetActivationDescriptorSwishBeta", Call: bind_cudnnGetActivationDescriptorSwishBeta},
 	{Name: "cudnnGetAttnDescriptor", Call: bind_cudnnGetAttnDescriptor},
+	{Name: "cudnnGetBatchNormalizationBackwardExWorkspaceSize", Call: bind_cudnnGetBatchNormalizationBackwardExWorkspaceSize},
+	{Name: "cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize", Call: bind_cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize},
+	{Name: "cudnnGetBatchNormalizationTrainingExReserveSpaceSize", Call: bind_cudnnGetBatchNormalizationTrainingExReserveSpaceSize},
 	{Name: "cudnnGetCTCLossDescriptor", Call: bind_cudnnGetCTCLossDescriptor},
 	{Name: "cudnnGetCTCLossDescriptorEx", Call: bind_cudnnGetCTCLossDescriptorEx},
 	{Name: "cudnnGetCTCLossDescriptor_v8", Call: bind_cudnnGetCTCLossDescriptor_v8},
 	{Name: "cudnnGetCTCLossDescriptor_v9", Call: bind_cudnnGetCTCLossDescriptor_v9},
+	{Name: "cudnnGetCTCLossWorkspaceSize", Call: bind_cudnnGetCTCLossWorkspaceSize},
+	{Name: "cudnnGetCTCLossWorkspaceSize_v8", Call: bind_cudnnGetCTCLossWorkspaceSize_v8},
 	{Name: "cudnnGetConvolution2dDescriptor", Call: bind_cudnnGetConvolution2dDescriptor},
 	{Name: "cudnnGetConvolution2dForwardOutputDim", Call: bind_cudnnGetConvolution2dForwardOutputDim},
 	{Name: "cudnnGetConvolutionBackwardDataAlgorithmMaxCount", Call: bind_cudnnGetConvolutionBackwardDataAlgorithmMaxCount},
@@ -113,6 +127,9 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetFusedOpsConstParamPackAttribute", Call: bind_cudnnGetFusedOpsConstParamPackAttribute},
 	{Name: "cudnnGetFusedOpsVariantParamPackAttribute", Call: bind_cudnnGetFusedOpsVariantParamPackAttribute},
 	{Name: "cudnnGetLRNDescriptor", Call: bind_cudnnGetLRNDescriptor},
+	{Name: "cudnnGetNormalizationBackwardWorkspaceSize", Call: bind_cudnnGetNormalizationBackwardWorkspaceSize},
+	{Name: "cudnnGetNormalizationForwardTrainingWorkspaceSize", Call: bind_cudnnGetNormalizationForwardTrainingWorkspaceSize},
+	{Name: "cudnnGetNormalizationTrainingReserveSpaceSize", Call: bind_cudnnGetNormalizationTrainingReserveSpaceSize},
 	{Name: "cudnnGetOpTensorDescriptor", Call: bind_cudnnGetOpTensorDescriptor},
 	{Name: "cudnnGetPooling2dDescriptor", Call: bind_cudnnGetPooling2dDescriptor},
 	{Name: "cudnnGetPooling2dForwardOutputDim", Call: bind_cudnnGetPooling2dForwardOutputDim},
@@ -136,6 +153,9 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnInitTransformDest", Call: bind_cudnnInitTransformDest},
 	{Name: "cudnnLRNCrossChannelBackward", Call: bind_cudnnLRNCrossChannelBackward},
 	{Name: "cudnnLRNCrossChannelForward", Call: bind_cudnnLRNCrossChannelForward},
+	{Name: "cudnnNormalizationBackward", Call: bind_cudnnNormalizationBackward},
+	{Name: "cudnnNormalizationForwardInference", Call: bind_cudnnNormalizationForwardInference},
+	{Name: "cudnnNormalizationForwardTraining", Call: bind_cudnnNormalizationForwardTraining},
 	{Name: "cudnnOpTensor", Call: bind_cudnnOpTensor},
 	{Name: "cudnnOpsInferVersionCheck", Call: bind_cudnnOpsInferVersionCheck},
 	{Name: "cudnnOpsTrainVersionCheck", Call: bind_cudnnOpsTrainVersionCheck},
@@ -189,6 +209,10 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnSetTensorTransformDescriptor", Call: bind_cudnnSetTensorTransformDescriptor},
 	{Name: "cudnnSoftmaxBackward", Call: bind_cudnnSoftmaxBackward},
 	{Name: "cudnnSoftmaxForward", Call: bind_cudnnSoftmaxForward},
+	{Name: "cudnnSpatialTfGridGeneratorBackward", Call: bind_cudnnSpatialTfGridGeneratorBackward},
+	{Name: "cudnnSpatialTfGridGeneratorForward", Call: bind_cudnnSpatialTfGridGeneratorForward},
+	{Name: "cudnnSpatialTfSamplerBackward", Call: bind_cudnnSpatialTfSamplerBackward},
+	{Name: "cudnnSpatialTfSamplerForward", Call: bind_cudnnSpatialTfSamplerForward},
 	{Name: "cudnnSubquadraticOpsVersionCheck", Call: bind_cudnnSubquadraticOpsVersionCheck},
 	{Name: "cudnnTransformFilter", Call: bind_cudnnTransformFilter},
 	{Name: "cudnnTransformTensor", Call: bind_cudnnTransformTensor},
@@ -282,6 +306,171 @@ func bind_cudnnAdvVersionCheck(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnBatchNormalizationBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Mode             uint32
+		AlphaDataDiff    uint64
+		BetaDataDiff     uint64
+		AlphaParamDiff   uint64
+		BetaParamDiff    uint64
+		XDesc            uint64
+		X                uint64
+		DyDesc           uint64
+		Dy               uint64
+		DxDesc           uint64
+		Dx               uint64
+		DBnScaleBiasDesc uint64
+		BnScale          uint64
+		DBnScaleResult   uint64
+		DBnBiasResult    uint64
+		Epsilon          float64
+		SavedMean        uint64
+		SavedInvVariance uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BatchNormalizationBackward(cudnn.Handle(a.Handle), dnn.CudnnBatchNormMode_t(a.Mode), hostmem.Ptr(a.AlphaDataDiff), hostmem.Ptr(a.BetaDataDiff), hostmem.Ptr(a.AlphaParamDiff), hostmem.Ptr(a.BetaParamDiff), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx), dnn.CudnnTensorDescriptor_t(a.DBnScaleBiasDesc), hostmem.Ptr(a.BnScale), hostmem.Ptr(a.DBnScaleResult), hostmem.Ptr(a.DBnBiasResult), float64(a.Epsilon), hostmem.Ptr(a.SavedMean), hostmem.Ptr(a.SavedInvVariance))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBatchNormalizationBackwardEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		Mode                    uint32
+		BnOps                   uint32
+		AlphaDataDiff           uint64
+		BetaDataDiff            uint64
+		AlphaParamDiff          uint64
+		BetaParamDiff           uint64
+		XDesc                   uint64
+		XData                   uint64
+		YDesc                   uint64
+		YData                   uint64
+		DyDesc                  uint64
+		DyData                  uint64
+		DzDesc                  uint64
+		DzData                  uint64
+		DxDesc                  uint64
+		DxData                  uint64
+		DBnScaleBiasDesc        uint64
+		BnScaleData             uint64
+		BnBiasData              uint64
+		DBnScaleData            uint64
+		DBnBiasData             uint64
+		Epsilon                 float64
+		SavedMean               uint64
+		SavedInvVariance        uint64
+		ActivationDesc          uint64
+		WorkSpace               uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BatchNormalizationBackwardEx(cudnn.Handle(a.Handle), dnn.CudnnBatchNormMode_t(a.Mode), dnn.CudnnBatchNormOps_t(a.BnOps), hostmem.Ptr(a.AlphaDataDiff), hostmem.Ptr(a.BetaDataDiff), hostmem.Ptr(a.AlphaParamDiff), hostmem.Ptr(a.BetaParamDiff), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.XData), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.YData), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.DyData), dnn.CudnnTensorDescriptor_t(a.DzDesc), hostmem.Ptr(a.DzData), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.DxData), dnn.CudnnTensorDescriptor_t(a.DBnScaleBiasDesc), hostmem.Ptr(a.BnScaleData), hostmem.Ptr(a.BnBiasData), hostmem.Ptr(a.DBnScaleData), hostmem.Ptr(a.DBnBiasData), float64(a.Epsilon), hostmem.Ptr(a.SavedMean), hostmem.Ptr(a.SavedInvVariance), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBatchNormalizationForwardInference(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                 uint64
+		Mode                   uint32
+		Alpha                  uint64
+		Beta                   uint64
+		XDesc                  uint64
+		X                      uint64
+		YDesc                  uint64
+		Y                      uint64
+		BnScaleBiasMeanVarDesc uint64
+		BnScale                uint64
+		BnBias                 uint64
+		EstimatedMean          uint64
+		EstimatedVariance      uint64
+		Epsilon                float64
+	})(args)
+	err := (*cudnn.Thread)(thread).BatchNormalizationForwardInference(cudnn.Handle(a.Handle), dnn.CudnnBatchNormMode_t(a.Mode), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.BnScaleBiasMeanVarDesc), hostmem.Ptr(a.BnScale), hostmem.Ptr(a.BnBias), hostmem.Ptr(a.EstimatedMean), hostmem.Ptr(a.EstimatedVariance), float64(a.Epsilon))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBatchNormalizationForwardTraining(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Mode                     uint32
+		Alpha                    uint64
+		Beta                     uint64
+		XDesc                    uint64
+		X                        uint64
+		YDesc                    uint64
+		Y                        uint64
+		BnScaleBiasMeanVarDesc   uint64
+		BnScale                  uint64
+		BnBias                   uint64
+		ExponentialAverageFactor float64
+		ResultRunningMean        uint64
+		ResultRunningVariance    uint64
+		Epsilon                  float64
+		ResultSaveMean           uint64
+		ResultSaveInvVariance    uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BatchNormalizationForwardTraining(cudnn.Handle(a.Handle), dnn.CudnnBatchNormMode_t(a.Mode), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.BnScaleBiasMeanVarDesc), hostmem.Ptr(a.BnScale), hostmem.Ptr(a.BnBias), float64(a.ExponentialAverageFactor), hostmem.Ptr(a.ResultRunningMean), hostmem.Ptr(a.ResultRunningVariance), float64(a.Epsilon), hostmem.Ptr(a.ResultSaveMean), hostmem.Ptr(a.ResultSaveInvVariance))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBatchNormalizationForwardTrainingEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Mode                     uint32
+		BnOps                    uint32
+		Alpha                    uint64
+		Beta                     uint64
+		XDesc                    uint64
+		XData                    uint64
+		ZDesc                    uint64
+		ZData                    uint64
+		YDesc                    uint64
+		YData                    uint64
+		BnScaleBiasMeanVarDesc   uint64
+		BnScale                  uint64
+		BnBias                   uint64
+		ExponentialAverageFactor float64
+		ResultRunningMean        uint64
+		ResultRunningVariance    uint64
+		Epsilon                  float64
+		ResultSaveMean           uint64
+		ResultSaveInvVariance    uint64
+		ActivationDesc           uint64
+		Workspace                uint64
+		WorkSpaceSizeInBytes     uint64
+		ReserveSpace             uint64
+		ReserveSpaceSizeInBytes  uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BatchNormalizationForwardTrainingEx(cudnn.Handle(a.Handle), dnn.CudnnBatchNormMode_t(a.Mode), dnn.CudnnBatchNormOps_t(a.BnOps), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.XData), dnn.CudnnTensorDescriptor_t(a.ZDesc), hostmem.Ptr(a.ZData), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.YData), dnn.CudnnTensorDescriptor_t(a.BnScaleBiasMeanVarDesc), hostmem.Ptr(a.BnScale), hostmem.Ptr(a.BnBias), float64(a.ExponentialAverageFactor), hostmem.Ptr(a.ResultRunningMean), hostmem.Ptr(a.ResultRunningVariance), float64(a.Epsilon), hostmem.Ptr(a.ResultSaveMean), hostmem.Ptr(a.ResultSaveInvVariance), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), hostmem.Ptr(a.Workspace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnBuildRNNDynamic(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -291,6 +480,56 @@ func bind_cudnnBuildRNNDynamic(thread, args unsafe.Pointer) int32 {
 		MiniBatch uint32
 	})(args)
 	err := (*cudnn.Thread)(thread).BuildRNNDynamic(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.MiniBatch))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnCTCLoss(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		ProbsDesc            uint64
+		Probs                uint64
+		HostLabels           uint64
+		HostLabelLengths     uint64
+		HostInputLengths     uint64
+		Costs                uint64
+		GradientsDesc        uint64
+		Gradients            uint64
+		Algo                 uint32
+		CtcLossDesc          uint64
+		Workspace            uint64
+		WorkSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).CTCLoss(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.ProbsDesc), hostmem.Ptr(a.Probs), hostmem.Ptr(a.HostLabels), hostmem.Ptr(a.HostLabelLengths), hostmem.Ptr(a.HostInputLengths), hostmem.Ptr(a.Costs), dnn.CudnnTensorDescriptor_t(a.GradientsDesc), hostmem.Ptr(a.Gradients), dnn.CudnnCTCLossAlgo_t(a.Algo), dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc), hostmem.Ptr(a.Workspace), uint64(a.WorkSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnCTCLoss_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		Algo                 uint32
+		CtcLossDesc          uint64
+		ProbsDesc            uint64
+		Probs                uint64
+		Labels               uint64
+		LabelLengths         uint64
+		InputLengths         uint64
+		Costs                uint64
+		GradientsDesc        uint64
+		Gradients            uint64
+		WorkSpaceSizeInBytes uint64
+		Workspace            uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).CTCLossV8(cudnn.Handle(a.Handle), dnn.CudnnCTCLossAlgo_t(a.Algo), dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc), dnn.CudnnTensorDescriptor_t(a.ProbsDesc), hostmem.Ptr(a.Probs), hostmem.Ptr(a.Labels), hostmem.Ptr(a.LabelLengths), hostmem.Ptr(a.InputLengths), hostmem.Ptr(a.Costs), dnn.CudnnTensorDescriptor_t(a.GradientsDesc), hostmem.Ptr(a.Gradients), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.Workspace))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -802,6 +1041,38 @@ func bind_cudnnCreateTensorTransformDescriptor(thread, args unsafe.Pointer) int3
 		return cudnn.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.TransformDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnDeriveBNTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DerivedBnDesc uint64
+		XDesc         uint64
+		Mode          uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).DeriveBNTensorDescriptor(dnn.CudnnTensorDescriptor_t(a.DerivedBnDesc), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnBatchNormMode_t(a.Mode))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDeriveNormTensorDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DerivedNormScaleBiasDesc uint64
+		DerivedNormMeanVarDesc   uint64
+		XDesc                    uint64
+		Mode                     uint32
+		GroupCnt                 uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).DeriveNormTensorDescriptor(dnn.CudnnTensorDescriptor_t(a.DerivedNormScaleBiasDesc), dnn.CudnnTensorDescriptor_t(a.DerivedNormMeanVarDesc), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnNormMode_t(a.Mode), int32(a.GroupCnt))
+	if err != nil {
+		return cudnn.Code(err)
+	}
 	return 0
 }
 
@@ -1457,6 +1728,80 @@ func bind_cudnnGetAttnDescriptor(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnGetBatchNormalizationBackwardExWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		Mode             uint32
+		BnOps            uint32
+		XDesc            uint64
+		YDesc            uint64
+		DyDesc           uint64
+		DzDesc           uint64
+		DxDesc           uint64
+		DBnScaleBiasDesc uint64
+		ActivationDesc   uint64
+		SizeInBytes      uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r10, err := (*cudnn.Thread)(thread).GetBatchNormalizationBackwardExWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnBatchNormMode_t(a.Mode), dnn.CudnnBatchNormOps_t(a.BnOps), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), dnn.CudnnTensorDescriptor_t(a.DyDesc), dnn.CudnnTensorDescriptor_t(a.DzDesc), dnn.CudnnTensorDescriptor_t(a.DxDesc), dnn.CudnnTensorDescriptor_t(a.DBnScaleBiasDesc), dnn.CudnnActivationDescriptor_t(a.ActivationDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r10))
+	return 0
+}
+
+func bind_cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                 uint64
+		Mode                   uint32
+		BnOps                  uint32
+		XDesc                  uint64
+		ZDesc                  uint64
+		YDesc                  uint64
+		BnScaleBiasMeanVarDesc uint64
+		ActivationDesc         uint64
+		SizeInBytes            uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r8, err := (*cudnn.Thread)(thread).GetBatchNormalizationForwardTrainingExWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnBatchNormMode_t(a.Mode), dnn.CudnnBatchNormOps_t(a.BnOps), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnTensorDescriptor_t(a.ZDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), dnn.CudnnTensorDescriptor_t(a.BnScaleBiasMeanVarDesc), dnn.CudnnActivationDescriptor_t(a.ActivationDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r8))
+	return 0
+}
+
+func bind_cudnnGetBatchNormalizationTrainingExReserveSpaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle         uint64
+		Mode           uint32
+		BnOps          uint32
+		ActivationDesc uint64
+		XDesc          uint64
+		SizeInBytes    uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r5, err := (*cudnn.Thread)(thread).GetBatchNormalizationTrainingExReserveSpaceSize(cudnn.Handle(a.Handle), dnn.CudnnBatchNormMode_t(a.Mode), dnn.CudnnBatchNormOps_t(a.BnOps), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), dnn.CudnnTensorDescriptor_t(a.XDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r5))
+	return 0
+}
+
 func bind_cudnnGetCTCLossDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1554,6 +1899,53 @@ func bind_cudnnGetCTCLossDescriptor_v9(thread, args unsafe.Pointer) int32 {
 	if a.MaxLabelLength != 0 {
 		hostmem.Store(hostmem.Ptr(a.MaxLabelLength), uint32(r4))
 	}
+	return 0
+}
+
+func bind_cudnnGetCTCLossWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		ProbsDesc     uint64
+		GradientsDesc uint64
+		Labels        uint64
+		LabelLengths  uint64
+		InputLengths  uint64
+		Algo          uint32
+		CtcLossDesc   uint64
+		SizeInBytes   uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r8, err := (*cudnn.Thread)(thread).GetCTCLossWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.ProbsDesc), dnn.CudnnTensorDescriptor_t(a.GradientsDesc), hostmem.Ptr(a.Labels), hostmem.Ptr(a.LabelLengths), hostmem.Ptr(a.InputLengths), dnn.CudnnCTCLossAlgo_t(a.Algo), dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r8))
+	return 0
+}
+
+func bind_cudnnGetCTCLossWorkspaceSize_v8(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		Algo          uint32
+		CtcLossDesc   uint64
+		ProbsDesc     uint64
+		GradientsDesc uint64
+		SizeInBytes   uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r5, err := (*cudnn.Thread)(thread).GetCTCLossWorkspaceSizeV8(cudnn.Handle(a.Handle), dnn.CudnnCTCLossAlgo_t(a.Algo), dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc), dnn.CudnnTensorDescriptor_t(a.ProbsDesc), dnn.CudnnTensorDescriptor_t(a.GradientsDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r5))
 	return 0
 }
 
@@ -2084,6 +2476,88 @@ func bind_cudnnGetLRNDescriptor(thread, args unsafe.Pointer) int32 {
 	if a.LrnK != 0 {
 		hostmem.Store(hostmem.Ptr(a.LrnK), float64(r4))
 	}
+	return 0
+}
+
+func bind_cudnnGetNormalizationBackwardWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle             uint64
+		Mode               uint32
+		NormOps            uint32
+		Algo               uint32
+		XDesc              uint64
+		YDesc              uint64
+		DyDesc             uint64
+		DzDesc             uint64
+		DxDesc             uint64
+		DNormScaleBiasDesc uint64
+		ActivationDesc     uint64
+		NormMeanVarDesc    uint64
+		SizeInBytes        uint64
+		GroupCnt           uint32
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r12, err := (*cudnn.Thread)(thread).GetNormalizationBackwardWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnNormMode_t(a.Mode), dnn.CudnnNormOps_t(a.NormOps), dnn.CudnnNormAlgo_t(a.Algo), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), dnn.CudnnTensorDescriptor_t(a.DyDesc), dnn.CudnnTensorDescriptor_t(a.DzDesc), dnn.CudnnTensorDescriptor_t(a.DxDesc), dnn.CudnnTensorDescriptor_t(a.DNormScaleBiasDesc), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), dnn.CudnnTensorDescriptor_t(a.NormMeanVarDesc), int32(a.GroupCnt))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r12))
+	return 0
+}
+
+func bind_cudnnGetNormalizationForwardTrainingWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle            uint64
+		Mode              uint32
+		NormOps           uint32
+		Algo              uint32
+		XDesc             uint64
+		ZDesc             uint64
+		YDesc             uint64
+		NormScaleBiasDesc uint64
+		ActivationDesc    uint64
+		NormMeanVarDesc   uint64
+		SizeInBytes       uint64
+		GroupCnt          uint32
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r10, err := (*cudnn.Thread)(thread).GetNormalizationForwardTrainingWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnNormMode_t(a.Mode), dnn.CudnnNormOps_t(a.NormOps), dnn.CudnnNormAlgo_t(a.Algo), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnTensorDescriptor_t(a.ZDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), dnn.CudnnTensorDescriptor_t(a.NormScaleBiasDesc), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), dnn.CudnnTensorDescriptor_t(a.NormMeanVarDesc), int32(a.GroupCnt))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r10))
+	return 0
+}
+
+func bind_cudnnGetNormalizationTrainingReserveSpaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle         uint64
+		Mode           uint32
+		NormOps        uint32
+		Algo           uint32
+		ActivationDesc uint64
+		XDesc          uint64
+		SizeInBytes    uint64
+		GroupCnt       uint32
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r6, err := (*cudnn.Thread)(thread).GetNormalizationTrainingReserveSpaceSize(cudnn.Handle(a.Handle), dnn.CudnnNormMode_t(a.Mode), dnn.CudnnNormOps_t(a.NormOps), dnn.CudnnNormAlgo_t(a.Algo), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), dnn.CudnnTensorDescriptor_t(a.XDesc), int32(a.GroupCnt))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r6))
 	return 0
 }
 
@@ -2692,6 +3166,124 @@ func bind_cudnnLRNCrossChannelForward(thread, args unsafe.Pointer) int32 {
 		Y        uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).LRNCrossChannelForward(cudnn.Handle(a.Handle), dnn.CudnnLRNDescriptor_t(a.NormDesc), dnn.CudnnLRNMode_t(a.LrnMode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnNormalizationBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		Mode                    uint32
+		NormOps                 uint32
+		Algo                    uint32
+		AlphaDataDiff           uint64
+		BetaDataDiff            uint64
+		AlphaParamDiff          uint64
+		BetaParamDiff           uint64
+		XDesc                   uint64
+		XData                   uint64
+		YDesc                   uint64
+		YData                   uint64
+		DyDesc                  uint64
+		DyData                  uint64
+		DzDesc                  uint64
+		DzData                  uint64
+		DxDesc                  uint64
+		DxData                  uint64
+		DNormScaleBiasDesc      uint64
+		NormScaleData           uint64
+		NormBiasData            uint64
+		DNormScaleData          uint64
+		DNormBiasData           uint64
+		Epsilon                 float64
+		NormMeanVarDesc         uint64
+		SavedMean               uint64
+		SavedInvVariance        uint64
+		ActivationDesc          uint64
+		WorkSpace               uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+		GroupCnt                uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).NormalizationBackward(cudnn.Handle(a.Handle), dnn.CudnnNormMode_t(a.Mode), dnn.CudnnNormOps_t(a.NormOps), dnn.CudnnNormAlgo_t(a.Algo), hostmem.Ptr(a.AlphaDataDiff), hostmem.Ptr(a.BetaDataDiff), hostmem.Ptr(a.AlphaParamDiff), hostmem.Ptr(a.BetaParamDiff), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.XData), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.YData), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.DyData), dnn.CudnnTensorDescriptor_t(a.DzDesc), hostmem.Ptr(a.DzData), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.DxData), dnn.CudnnTensorDescriptor_t(a.DNormScaleBiasDesc), hostmem.Ptr(a.NormScaleData), hostmem.Ptr(a.NormBiasData), hostmem.Ptr(a.DNormScaleData), hostmem.Ptr(a.DNormBiasData), float64(a.Epsilon), dnn.CudnnTensorDescriptor_t(a.NormMeanVarDesc), hostmem.Ptr(a.SavedMean), hostmem.Ptr(a.SavedInvVariance), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes), int32(a.GroupCnt))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnNormalizationForwardInference(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle            uint64
+		Mode              uint32
+		NormOps           uint32
+		Algo              uint32
+		Alpha             uint64
+		Beta              uint64
+		XDesc             uint64
+		X                 uint64
+		NormScaleBiasDesc uint64
+		NormScale         uint64
+		NormBias          uint64
+		NormMeanVarDesc   uint64
+		EstimatedMean     uint64
+		EstimatedVariance uint64
+		ZDesc             uint64
+		Z                 uint64
+		ActivationDesc    uint64
+		YDesc             uint64
+		Y                 uint64
+		Epsilon           float64
+		GroupCnt          uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).NormalizationForwardInference(cudnn.Handle(a.Handle), dnn.CudnnNormMode_t(a.Mode), dnn.CudnnNormOps_t(a.NormOps), dnn.CudnnNormAlgo_t(a.Algo), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.NormScaleBiasDesc), hostmem.Ptr(a.NormScale), hostmem.Ptr(a.NormBias), dnn.CudnnTensorDescriptor_t(a.NormMeanVarDesc), hostmem.Ptr(a.EstimatedMean), hostmem.Ptr(a.EstimatedVariance), dnn.CudnnTensorDescriptor_t(a.ZDesc), hostmem.Ptr(a.Z), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), float64(a.Epsilon), int32(a.GroupCnt))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnNormalizationForwardTraining(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Mode                     uint32
+		NormOps                  uint32
+		Algo                     uint32
+		Alpha                    uint64
+		Beta                     uint64
+		XDesc                    uint64
+		XData                    uint64
+		NormScaleBiasDesc        uint64
+		NormScale                uint64
+		NormBias                 uint64
+		ExponentialAverageFactor float64
+		NormMeanVarDesc          uint64
+		ResultRunningMean        uint64
+		ResultRunningVariance    uint64
+		Epsilon                  float64
+		ResultSaveMean           uint64
+		ResultSaveInvVariance    uint64
+		ActivationDesc           uint64
+		ZDesc                    uint64
+		ZData                    uint64
+		YDesc                    uint64
+		YData                    uint64
+		Workspace                uint64
+		WorkSpaceSizeInBytes     uint64
+		ReserveSpace             uint64
+		ReserveSpaceSizeInBytes  uint64
+		GroupCnt                 uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).NormalizationForwardTraining(cudnn.Handle(a.Handle), dnn.CudnnNormMode_t(a.Mode), dnn.CudnnNormOps_t(a.NormOps), dnn.CudnnNormAlgo_t(a.Algo), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.XData), dnn.CudnnTensorDescriptor_t(a.NormScaleBiasDesc), hostmem.Ptr(a.NormScale), hostmem.Ptr(a.NormBias), float64(a.ExponentialAverageFactor), dnn.CudnnTensorDescriptor_t(a.NormMeanVarDesc), hostmem.Ptr(a.ResultRunningMean), hostmem.Ptr(a.ResultRunningVariance), float64(a.Epsilon), hostmem.Ptr(a.ResultSaveMean), hostmem.Ptr(a.ResultSaveInvVariance), dnn.CudnnActivationDescriptor_t(a.ActivationDesc), dnn.CudnnTensorDescriptor_t(a.ZDesc), hostmem.Ptr(a.ZData), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.YData), hostmem.Ptr(a.Workspace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes), int32(a.GroupCnt))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -3693,6 +4285,85 @@ func bind_cudnnSoftmaxForward(thread, args unsafe.Pointer) int32 {
 		Y      uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).SoftmaxForward(cudnn.Handle(a.Handle), dnn.CudnnSoftmaxAlgorithm_t(a.Algo), dnn.CudnnSoftmaxMode_t(a.Mode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSpatialTfGridGeneratorBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		StDesc uint64
+		Dgrid  uint64
+		Dtheta uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SpatialTfGridGeneratorBackward(cudnn.Handle(a.Handle), dnn.CudnnSpatialTransformerDescriptor_t(a.StDesc), hostmem.Ptr(a.Dgrid), hostmem.Ptr(a.Dtheta))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSpatialTfGridGeneratorForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		StDesc uint64
+		Theta  uint64
+		Grid   uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SpatialTfGridGeneratorForward(cudnn.Handle(a.Handle), dnn.CudnnSpatialTransformerDescriptor_t(a.StDesc), hostmem.Ptr(a.Theta), hostmem.Ptr(a.Grid))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSpatialTfSamplerBackward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		StDesc     uint64
+		Alpha      uint64
+		XDesc      uint64
+		X          uint64
+		Beta       uint64
+		DxDesc     uint64
+		Dx         uint64
+		AlphaDgrid uint64
+		DyDesc     uint64
+		Dy         uint64
+		Grid       uint64
+		BetaDgrid  uint64
+		Dgrid      uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SpatialTfSamplerBackward(cudnn.Handle(a.Handle), dnn.CudnnSpatialTransformerDescriptor_t(a.StDesc), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx), hostmem.Ptr(a.AlphaDgrid), dnn.CudnnTensorDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), hostmem.Ptr(a.Grid), hostmem.Ptr(a.BetaDgrid), hostmem.Ptr(a.Dgrid))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSpatialTfSamplerForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		StDesc uint64
+		Alpha  uint64
+		XDesc  uint64
+		X      uint64
+		Grid   uint64
+		Beta   uint64
+		YDesc  uint64
+		Y      uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SpatialTfSamplerForward(cudnn.Handle(a.Handle), dnn.CudnnSpatialTransformerDescriptor_t(a.StDesc), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Grid), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
 	if err != nil {
 		return cudnn.Code(err)
 	}

@@ -20,13 +20,10 @@ type definition struct {
 	uses []string // other definitions that its text names
 }
 
-var (
-	defined = regexp.MustCompile(`(?m)^(?:\.visible )?\.(?:func +\([^)]*\) |global [^=;]* )([a-z0-9_$]+)`)
-	named   = regexp.MustCompile(`[a-z][a-z0-9_$]+`)
-)
-
 // library is what kernels may call, by name.
 var library = sync.OnceValue(func() map[string]*definition {
+	defined := regexp.MustCompile(`(?m)^(?:\.visible )?\.(?:func +\([^)]*\) |global [^=;]* )([a-z0-9_$]+)`)
+	named := regexp.MustCompile(`[a-z][a-z0-9_$]+`)
 	text := texts.Text("math")
 	all := map[string]*definition{}
 	for _, m := range defined.FindAllStringSubmatchIndex(text, -1) {

@@ -50,8 +50,8 @@ type matmul struct {
 	scale   Scale
 }
 
-// rows reports a matrix whose rows are runs, columns one whose columns are.
-func rows(t Tensor) bool {
+// rowMajor reports a matrix whose rows are runs, columns one whose columns are.
+func rowMajor(t Tensor) bool {
 	n := len(t.Dim)
 	return (t.Stride[n-1] == 1 || t.Dim[n-1] == 1) && (t.Stride[n-2] >= t.Dim[n-1] || t.Dim[n-2] == 1)
 }
@@ -80,8 +80,8 @@ func (r *Run) matmul(m *matmul) error {
 		}
 		e, to = m.sum, m.sum
 	}
-	copyA, copyB := m.a.Type != e || !rows(m.a) && !columns(m.a), m.b.Type != e || !rows(m.b) && !columns(m.b)
-	copyC := m.c.Type != to || !rows(m.c) && !columns(m.c)
+	copyA, copyB := m.a.Type != e || !rowMajor(m.a) && !columns(m.a), m.b.Type != e || !rowMajor(m.b) && !columns(m.b)
+	copyC := m.c.Type != to || !rowMajor(m.c) && !columns(m.c)
 	atA, atB, atC := need(m.a, e, copyA), need(m.b, e, copyB), need(m.c, to, copyC)
 	base, done, err := r.scratch(size)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *Run) matmul(m *matmul) error {
 // operand is a matrix as the product has it, and whether its rows are runs or its columns.
 func operand(t Tensor) (v cublas.View, byRows bool) {
 	n := len(t.Dim)
-	if rows(t) {
+	if rowMajor(t) {
 		return cublas.View{Base: t.Addr, LD: max(t.Stride[n-2], t.Dim[n-1], 1)}, true
 	}
 	return cublas.View{Base: t.Addr, LD: max(t.Stride[n-1], t.Dim[n-2], 1)}, false

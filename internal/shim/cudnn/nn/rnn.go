@@ -297,7 +297,7 @@ func (q *rnnRun) begin(reserve uint64) (done func(), err error) {
 const wordsAtOnce = 512
 
 // words puts numbers on the device, in the order of the stream.
-func (q *rnnRun) words(at uint64, v []int64) error {
+func (r *Run) words(at uint64, v []int64) error {
 	for from := 0; from < len(v); from += wordsAtOnce {
 		var p shim.Params
 		part := v[from:min(from+wordsAtOnce, len(v))]
@@ -309,7 +309,7 @@ func (q *rnnRun) words(at uint64, v []int64) error {
 			}
 		}
 		p.U64(at + uint64(4*from)).U32(uint32(len(part)))
-		if err := q.launch(rnnKernels, "rnnWords", [3]uint32{1, 1, 1}, oneWarp, &p); err != nil {
+		if err := r.launch(rnnKernels, "rnnWords", [3]uint32{1, 1, 1}, oneWarp, &p); err != nil {
 			return err
 		}
 	}

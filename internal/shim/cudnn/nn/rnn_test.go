@@ -210,8 +210,8 @@ func (r *rig) network() *rnnCase {
 	return k
 }
 
-// close compares numbers of a program with what they should be.
-func (r *rig) close(what string, k *rnnCase, got Tensor, want []float64, limit float64, back func([]float64) []float64) {
+// beside compares numbers of a program with what they should be.
+func (r *rig) beside(what string, k *rnnCase, got Tensor, want []float64, limit float64, back func([]float64) []float64) {
 	r.t.Helper()
 	have := r.get(got).v
 	if back != nil {
@@ -257,10 +257,10 @@ func TestRNN(t *testing.T) {
 		}
 		for _, keep := range []uint64{0, reserve} {
 			r.ok(k.n.Forward(r.Run, s, x.Addr, y.Addr, states, w.Addr, keep))
-			r.close("the result", k, y, k.y, limit, laid(wide))
-			r.close("the last state", k, hy, k.hy, limit, nil)
+			r.beside("the result", k, y, k.y, limit, laid(wide))
+			r.beside("the last state", k, hy, k.hy, limit, nil)
 			if k.n.Cell == CellLSTM {
-				r.close("the last cell", k, cy, k.cy, limit, nil)
+				r.beside("the last cell", k, cy, k.cy, limit, nil)
 			}
 			if keep == 0 {
 				r.Work, r.WorkSize = r.empty(U8, []int64{work}, []int64{1}).Addr, uint64(work)
@@ -269,16 +269,16 @@ func TestRNN(t *testing.T) {
 		dx, dh, dc, dw := up(make([]float64, len(k.x))), space(k.h), space(k.c), up(ones(1, int64(len(k.w))).v)
 		grads := RNNGradients{H: dh.Addr, C: dc.Addr, HOut: up(k.dhy).Addr, COut: up(k.dcy).Addr}
 		r.ok(k.n.BackwardData(r.Run, s, up(k.laid(k.dy, wide, false)).Addr, dx.Addr, grads, w.Addr, reserve))
-		r.close("the gradient of the input", k, dx, k.slopes(k.x), 4*limit, laid(k.n.In))
-		r.close("the gradient of the first state", k, dh, k.slopes(k.h), 4*limit, nil)
+		r.beside("the gradient of the input", k, dx, k.slopes(k.x), 4*limit, laid(k.n.In))
+		r.beside("the gradient of the first state", k, dh, k.slopes(k.h), 4*limit, nil)
 		if k.n.Cell == CellLSTM {
-			r.close("the gradient of the first cell", k, dc, k.slopes(k.c), 4*limit, nil)
+			r.beside("the gradient of the first cell", k, dc, k.slopes(k.c), 4*limit, nil)
 		}
 		want := k.slopes(k.w)
 		for i := range want {
 			want[i]++
 		}
 		r.ok(k.n.BackwardWeights(r.Run, s, dw.Addr, reserve, true))
-		r.close("the gradient of the weights", k, dw, want, 8*limit, nil)
+		r.beside("the gradient of the weights", k, dw, want, 8*limit, nil)
 	}
 }

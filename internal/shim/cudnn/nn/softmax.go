@@ -18,13 +18,13 @@ const (
 	SoftmaxLog
 )
 
-// rows are what a softmax sums over: the axes from one on, as many as are said; all others count rows.
-type rows struct {
+// rowSet is what a softmax sums over: the axes from one on, as many as are said; all others count rows.
+type rowSet struct {
 	outer, inner             []int64
 	outerStride, innerStride [][]int64
 }
 
-func splitRows(axis, n int, ts ...Tensor) rows {
+func splitRows(axis, n int, ts ...Tensor) rowSet {
 	var in, out [][]int64
 	cut := func(v []int64) ([]int64, []int64) {
 		return v[axis : axis+n], slices.Concat(v[:axis], v[axis+n:])
@@ -34,7 +34,7 @@ func splitRows(axis, n int, ts ...Tensor) rows {
 		in, out = append(in, a), append(out, b)
 	}
 	a, b := cut(ts[0].Dim)
-	var r rows
+	var r rowSet
 	r.inner, r.innerStride = merge(a, in...)
 	r.outer, r.outerStride = merge(b, out...)
 	return r
