@@ -21,6 +21,15 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnAdvInferVersionCheck", Call: bind_cudnnAdvInferVersionCheck},
 	{Name: "cudnnAdvTrainVersionCheck", Call: bind_cudnnAdvTrainVersionCheck},
 	{Name: "cudnnAdvVersionCheck", Call: bind_cudnnAdvVersionCheck},
+	{Name: "cudnnBackendCreateDescriptor", Call: bind_cudnnBackendCreateDescriptor},
+	{Name: "cudnnBackendDestroyDescriptor", Call: bind_cudnnBackendDestroyDescriptor},
+	{Name: "cudnnBackendExecute", Call: bind_cudnnBackendExecute},
+	{Name: "cudnnBackendFinalize", Call: bind_cudnnBackendFinalize},
+	{Name: "cudnnBackendGetAttribute", Call: bind_cudnnBackendGetAttribute},
+	{Name: "cudnnBackendInitialize", Call: bind_cudnnBackendInitialize},
+	{Name: "cudnnBackendPopulateCudaGraph", Call: bind_cudnnBackendPopulateCudaGraph},
+	{Name: "cudnnBackendSetAttribute", Call: bind_cudnnBackendSetAttribute},
+	{Name: "cudnnBackendUpdateCudaGraph", Call: bind_cudnnBackendUpdateCudaGraph},
 	{Name: "cudnnBatchNormalizationBackward", Call: bind_cudnnBatchNormalizationBackward},
 	{Name: "cudnnBatchNormalizationBackwardEx", Call: bind_cudnnBatchNormalizationBackwardEx},
 	{Name: "cudnnBatchNormalizationForwardInference", Call: bind_cudnnBatchNormalizationForwardInference},
@@ -121,6 +130,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetConvolutionNdForwardOutputDim", Call: bind_cudnnGetConvolutionNdForwardOutputDim},
 	{Name: "cudnnGetConvolutionReorderType", Call: bind_cudnnGetConvolutionReorderType},
 	{Name: "cudnnGetDropoutDescriptor", Call: bind_cudnnGetDropoutDescriptor},
+	{Name: "cudnnGetExecutionPlanWorkspaceSize", Call: bind_cudnnGetExecutionPlanWorkspaceSize},
 	{Name: "cudnnGetFilter4dDescriptor", Call: bind_cudnnGetFilter4dDescriptor},
 	{Name: "cudnnGetFilterNdDescriptor", Call: bind_cudnnGetFilterNdDescriptor},
 	{Name: "cudnnGetFilterSizeInBytes", Call: bind_cudnnGetFilterSizeInBytes},
@@ -300,6 +310,148 @@ func bind_cudnnAdvTrainVersionCheck(thread, args unsafe.Pointer) int32 {
 
 func bind_cudnnAdvVersionCheck(thread, args unsafe.Pointer) int32 {
 	err := (*cudnn.Thread)(thread).AdvVersionCheck()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBackendCreateDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		DescriptorType uint32
+		Descriptor     uint64
+	})(args)
+	if a.Descriptor == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r1, err := (*cudnn.Thread)(thread).BackendCreateDescriptor(dnn.CudnnBackendDescriptorType_t(a.DescriptorType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Descriptor), uint64(r1))
+	return 0
+}
+
+func bind_cudnnBackendDestroyDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Descriptor uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BackendDestroyDescriptor(uint64(a.Descriptor))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBackendExecute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		ExecutionPlan uint64
+		VariantPack   uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BackendExecute(cudnn.Handle(a.Handle), uint64(a.ExecutionPlan), uint64(a.VariantPack))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBackendFinalize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Descriptor uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BackendFinalize(uint64(a.Descriptor))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBackendGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Descriptor            uint64
+		AttributeName         uint32
+		AttributeType         uint32
+		RequestedElementCount uint64
+		ElementCount          uint64
+		ArrayOfElements       uint64
+	})(args)
+	r4, err := (*cudnn.Thread)(thread).BackendGetAttribute(uint64(a.Descriptor), dnn.CudnnBackendAttributeName_t(a.AttributeName), dnn.CudnnBackendAttributeType_t(a.AttributeType), int64(a.RequestedElementCount), hostmem.Ptr(a.ArrayOfElements))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ElementCount != 0 {
+		hostmem.Store(hostmem.Ptr(a.ElementCount), uint64(r4))
+	}
+	return 0
+}
+
+func bind_cudnnBackendInitialize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Descriptor uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BackendInitialize(uint64(a.Descriptor))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBackendPopulateCudaGraph(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		ExecutionPlan uint64
+		VariantPack   uint64
+		Graph         uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BackendPopulateCudaGraph(cudnn.Handle(a.Handle), uint64(a.ExecutionPlan), uint64(a.VariantPack), rt.CudaGraph_t(a.Graph))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBackendSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Descriptor      uint64
+		AttributeName   uint32
+		AttributeType   uint32
+		ElementCount    uint64
+		ArrayOfElements uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BackendSetAttribute(uint64(a.Descriptor), dnn.CudnnBackendAttributeName_t(a.AttributeName), dnn.CudnnBackendAttributeType_t(a.AttributeType), int64(a.ElementCount), hostmem.Ptr(a.ArrayOfElements))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnBackendUpdateCudaGraph(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		ExecutionPlan uint64
+		VariantPack   uint64
+		Graph         uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).BackendUpdateCudaGraph(cudnn.Handle(a.Handle), uint64(a.ExecutionPlan), uint64(a.VariantPack), rt.CudaGraph_t(a.Graph))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -2331,6 +2483,26 @@ func bind_cudnnGetDropoutDescriptor(thread, args unsafe.Pointer) int32 {
 	if a.Seed != 0 {
 		hostmem.Store(hostmem.Ptr(a.Seed), uint64(r4))
 	}
+	return 0
+}
+
+func bind_cudnnGetExecutionPlanWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		ExecutionPlan        uint64
+		VariantPack          uint64
+		WorkspaceSizeInBytes uint64
+	})(args)
+	if a.WorkspaceSizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r3, err := (*cudnn.Thread)(thread).GetExecutionPlanWorkspaceSize(cudnn.Handle(a.Handle), uint64(a.ExecutionPlan), uint64(a.VariantPack))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceSizeInBytes), uint64(r3))
 	return 0
 }
 

@@ -14,6 +14,7 @@ const (
 	NCCLCommunicator
 	CudnnHandle
 	CudnnDescriptor
+	CudnnBackend
 
 	CusparseHandle
 	CusparseVector

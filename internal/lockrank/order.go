@@ -21,6 +21,7 @@ type (
 	SolverFactors     struct{}
 	SolverHandle      struct{}
 	DNNHandle         struct{}
+	DNNDescriptor     struct{}
 	FftPlan           struct{}
 	FftPlans          struct{}
 	SparseHandle      struct{}
@@ -147,6 +148,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[RandDistributions](), Where: "shim/curand", Guards: "the distributions that programs hold"},
 		{Lock: reflect.TypeFor[DNNHandle](), Where: "shim/cudnn.library", Guards: "stream of a handle"},
 		{Lock: reflect.TypeFor[SolverFactors](), Where: "shim/cusolver", Guards: "factors of sparse matrices that are kept between calls, during these", Waits: true},
+		{Lock: reflect.TypeFor[DNNDescriptor](), Where: "shim/cudnn/graph.Descriptor", Guards: "attributes of a descriptor until it is finalized"},
 		{Lock: reflect.TypeFor[SolverHandle](), Where: "shim/cusolver", Guards: "stream and modes of a handle, and what parameters say"},
 		{Lock: reflect.TypeFor[FftPlan](), Where: "shim/cufft.plan", Guards: "what a plan is made of, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[FftPlans](), Where: "shim/cufft", Guards: "the plans and descriptors that programs hold"},

@@ -45,8 +45,20 @@ func (t *Thread) Destroy(h Handle) error {
 	if x == nil {
 		return because(badParam, "%#x is no handle", uint64(h))
 	}
+	err := t.driver().CtxSynchronize()
 	x.spaces.Drop(t.driver())
-	return t.driver().CtxSynchronize()
+	return err
+}
+
+// work is where operations of a handle are enqueued.
+func (t *Thread) work(h Handle) (*nn.Run, error) {
+	x, err := find(h)
+	if err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return &nn.Run{D: t.driver(), Stream: x.stream, Spaces: &x.spaces}, nil
 }
 
 func find(h Handle) (*library, error) {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/shim/cudnn/graph"
 	"kudzu/internal/shim/cudnn/nn"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/dnn"
@@ -100,6 +101,7 @@ func numbered(s Status) int32 {
 // statusOf folds the reasons of the driver into those cuDNN knows.
 func statusOf(err error) Status {
 	var s Status
+	var g *graph.Error
 	var r driver.Result
 	switch {
 	case errors.As(err, &s):
@@ -108,6 +110,8 @@ func statusOf(err error) Status {
 		return badParam
 	case errors.Is(err, nn.ErrUnsupported):
 		return notSupported
+	case errors.As(err, &g):
+		return Status(g.Code)
 	case errors.As(err, &r):
 		switch cu.CUresult(r) {
 		case cu.CUDA_ERROR_NOT_INITIALIZED, cu.CUDA_ERROR_NO_DEVICE, cu.CUDA_ERROR_INVALID_CONTEXT, cu.CUDA_ERROR_DEINITIALIZED:

@@ -6,6 +6,7 @@ package fuse
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"kudzu/internal/shim/cudnn/nn"
 )
@@ -90,6 +91,9 @@ type Program struct {
 	stores  []store
 	scalars int
 	reduced []Value
+
+	once sync.Once
+	id   string // made once
 }
 
 func (p *Program) add(n node) Value {
@@ -141,19 +145,19 @@ func (p *Program) Do(k Kind, op Op, args ...Value) Value {
 	case row.logical:
 		k = Bool
 	case op == Uniform:
-		return p.add(node{kind: F32, op: op, args: []Value{p.as(S64, args[0]), p.as(S64, args[1]), p.as(S64, args[2])}})
+		return p.add(node{kind: F32, op: op, args: []Value{p.As(S64, args[0]), p.As(S64, args[1]), p.As(S64, args[2])}})
 	case k == Bool && op != Select:
 		k = S32
 	}
 	if op.asFloat(k) {
-		return p.as(k, p.Do(F64, op, args...))
+		return p.As(k, p.Do(F64, op, args...))
 	}
 	given := make([]Value, len(args))
 	for i, a := range args {
 		if op == Select && i == 0 {
-			given[i] = p.as(Bool, a)
+			given[i] = p.As(Bool, a)
 		} else {
-			given[i] = p.as(k, a)
+			given[i] = p.As(k, a)
 		}
 	}
 	if row.compares {
@@ -162,8 +166,8 @@ func (p *Program) Do(k Kind, op Op, args ...Value) Value {
 	return p.add(node{kind: k, op: op, args: given})
 }
 
-// as converts a value.
-func (p *Program) as(k Kind, v Value) Value {
+// As converts a value.
+func (p *Program) As(k Kind, v Value) Value {
 	if p.nodes[v].kind == k {
 		return v
 	}
@@ -179,7 +183,7 @@ func (p *Program) Reduce(op Op, v Value) Value {
 	if op == Add || op == Mul {
 		k = map[Kind]Kind{F32: F64, F64: F64, S32: S64, S64: S64}[k]
 	}
-	r := p.add(node{from: fromReduced, kind: k, op: op, args: []Value{p.as(k, v)}})
+	r := p.add(node{from: fromReduced, kind: k, op: op, args: []Value{p.As(k, v)}})
 	p.reduced = append(p.reduced, r)
 	return r
 }
@@ -191,8 +195,13 @@ func (p *Program) Out(e nn.Elem, v Value) {
 	p.stores = append(p.stores, store{p.slot(slot{elem: e, after: after}), v})
 }
 
-// key tells programs apart.
+// key tells programs apart. A program that has run does not grow.
 func (p *Program) key() string {
+	p.once.Do(func() { p.id = p.spell() })
+	return p.id
+}
+
+func (p *Program) spell() string {
 	var b strings.Builder
 	for _, n := range p.nodes {
 		fmt.Fprintf(&b, "%d.%d.%d.%d.%v.%x,", n.from, n.kind, n.op, n.slot, n.args, n.constant)
@@ -205,3 +214,6 @@ func (p *Program) key() string {
 	}
 	return b.String()
 }
+
+// KindOf is the kind of a value.
+func (p *Program) KindOf(v Value) Kind { return p.nodes[v].kind }

@@ -1,0 +1,139 @@
+package cudnn
+
+import (
+	"math"
+	"testing"
+
+	"kudzu/internal/shim/cudnn/nn"
+	"kudzu/internal/spec/dnn"
+)
+
+// TestBackendShapes moves elements: a reshape of a tensor with gaps, a transpose, a slice and a concatenation.
+func TestBackendShapes(t *testing.T) {
+	n := newOpGraph(t)
+	x, xs := n.input(nn.F32, []int64{40, 9, 2}, 3, 4, 4)
+	y, ys := n.output(nn.F32, nn.Packed(6, 8), 6, 8)
+	n.op(dnn.CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x}, attr{dnn.CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y})
+	turned, ts := n.output(nn.F16, nn.Packed(4, 3, 4), 4, 3, 4)
+	n.op(dnn.CUDNN_BACKEND_OPERATION_TRANSPOSE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_TRANSPOSE_XDESC, x}, attr{dnn.CUDNN_ATTR_OPERATION_TRANSPOSE_YDESC, turned},
+		attr{dnn.CUDNN_ATTR_OPERATION_TRANSPOSE_PERMUTATION, []int64{2, 0, 1}})
+	part, ps := n.output(nn.F32, nn.Packed(2, 2, 4), 2, 2, 4)
+	n.op(dnn.CUDNN_BACKEND_OPERATION_SLICE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_SLICE_XDESC, x}, attr{dnn.CUDNN_ATTR_OPERATION_SLICE_YDESC, part},
+		attr{dnn.CUDNN_ATTR_OPERATION_SLICE_START_INDICES, []int64{1, 1, 0}}, attr{dnn.CUDNN_ATTR_OPERATION_SLICE_LIMIT_INDICES, []int64{3, 4, 4}}, attr{dnn.CUDNN_ATTR_OPERATION_SLICE_STRIDES, []int64{1, 2, 1}})
+	more, ms := n.input(nn.F32, nn.Packed(3, 2, 4), 3, 2, 4)
+	both, bs := n.output(nn.F32, nn.Packed(3, 6, 4), 3, 6, 4)
+	n.op(dnn.CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_CONCAT_AXIS, int64(1)}, attr{dnn.CUDNN_ATTR_OPERATION_CONCAT_INPUT_DESCS, []backendDesc{x, more}},
+		attr{dnn.CUDNN_ATTR_OPERATION_CONCAT_OUTPUT_DESC, both})
+	n.run()
+	near(t, "reshape", ys(), 0, func(i int) float64 { return xs[i] })
+	near(t, "transpose", ts(), 1e-3, func(i int) float64 { return xs[i/4%3*16+i%4*4+i/12] })
+	near(t, "slice", ps(), 0, func(i int) float64 { return xs[(i/8+1)*16+(i/4%2*2+1)*4+i%4] })
+	near(t, "concatenation", bs(), 0, func(i int) float64 {
+		if row := i / 4 % 6; row >= 4 {
+			return ms[i/24*8+(row-4)*4+i%4]
+		}
+		return xs[i/24*16+i/4%6*4+i%4]
+	})
+}
+
+// TestBackendRandom: numbers are those of their distribution, and the same again for the same seed.
+func TestBackendRandom(t *testing.T) {
+	const count = 20000
+	for _, c := range []struct {
+		with           []attr
+		mean, variance float64
+	}{
+		{[]attr{{dnn.CUDNN_ATTR_RNG_DISTRIBUTION, dnn.CUDNN_RNG_DISTRIBUTION_BERNOULLI}, {dnn.CUDNN_ATTR_RNG_BERNOULLI_DIST_PROBABILITY, 0.3}}, 0.3, 0.21},
+		{[]attr{{dnn.CUDNN_ATTR_RNG_DISTRIBUTION, dnn.CUDNN_RNG_DISTRIBUTION_UNIFORM}, {dnn.CUDNN_ATTR_RNG_UNIFORM_DIST_MINIMUM, -1.0}, {dnn.CUDNN_ATTR_RNG_UNIFORM_DIST_MAXIMUM, 3.0}}, 1, 4.0 / 3},
+		{[]attr{{dnn.CUDNN_ATTR_RNG_DISTRIBUTION, dnn.CUDNN_RNG_DISTRIBUTION_NORMAL}, {dnn.CUDNN_ATTR_RNG_NORMAL_DIST_MEAN, 2.0}, {dnn.CUDNN_ATTR_RNG_NORMAL_DIST_STANDARD_DEVIATION, 0.5}}, 2, 0.25},
+	} {
+		var first []float64
+		for seed := range int64(3) {
+			n := newOpGraph(t)
+			y, ys := n.output(nn.F32, nn.Packed(10, count/10), 10, count/10)
+			n.op(dnn.CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_RNG_YDESC, y}, attr{dnn.CUDNN_ATTR_OPERATION_RNG_SEED, seed / 2},
+				attr{dnn.CUDNN_ATTR_OPERATION_RNG_DESC, n.make(dnn.CUDNN_BACKEND_RNG_DESCRIPTOR, c.with...)})
+			n.run()
+			got := ys()
+			sum, squares, same := 0.0, 0.0, 0
+			for i, v := range got {
+				sum += v / count
+				squares += v * v / count
+				if first != nil && v == first[i] {
+					same++
+				}
+			}
+			if first == nil {
+				first = append(first, got...)
+			} else if (seed == 1) != (same == count) {
+				t.Errorf("seed %d gives %d of %d numbers again", seed/2, same, count)
+			}
+			if v := squares - sum*sum; math.Abs(sum-c.mean) > 0.03 || math.Abs(v-c.variance) > 0.05*c.variance {
+				t.Errorf("mean %v, variance %v, not %v and %v", sum, v, c.mean, c.variance)
+			}
+		}
+	}
+}
+
+// TestBackendSoftmax is a softmax with its statistics.
+func TestBackendSoftmax(t *testing.T) {
+	n := newOpGraph(t)
+	x, xs := n.input(nn.F16, nn.Packed(2, 3, 5, 70), 2, 3, 5, 70)
+	y, ys := n.output(nn.F32, nn.Packed(2, 3, 5, 70), 2, 3, 5, 70)
+	stats, ss := n.output(nn.F32, nn.Packed(2, 3, 5, 1), 2, 3, 5, 1)
+	n.op(dnn.CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_SOFTMAX_XDESC, x}, attr{dnn.CUDNN_ATTR_OPERATION_SOFTMAX_YDESC, y}, attr{dnn.CUDNN_ATTR_OPERATION_SOFTMAX_STATS_DESC, stats})
+	n.run()
+	row := func(r int) (s float64) {
+		for _, v := range xs[70*r : 70*r+70] {
+			s += math.Exp(v)
+		}
+		return s
+	}
+	near(t, "softmax", ys(), 1e-5, func(i int) float64 { return math.Exp(xs[i]) / row(i/70) })
+	near(t, "statistics", ss(), 1e-5, func(i int) float64 { return math.Log(row(i)) })
+}
+
+// TestBackendMisuse: the codes of mistakes.
+func TestBackendMisuse(t *testing.T) {
+	n := newOpGraph(t)
+	x, _ := n.input(nn.F32, []int64{4, 1}, 2, 4)
+	odd, _ := n.input(nn.F32, []int64{3, 1}, 2, 3)
+	y, _ := n.output(nn.F32, []int64{4, 1}, 2, 4)
+	empty, err := n.th.BackendCreateDescriptor(dnn.CUDNN_BACKEND_TENSOR_DESCRIPTOR)
+	n.ok(err)
+	pw := n.make(dnn.CUDNN_BACKEND_POINTWISE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_POINTWISE_MODE, dnn.CUDNN_POINTWISE_ADD}, attr{dnn.CUDNN_ATTR_POINTWISE_MATH_PREC, dnn.CUDNN_DATA_FLOAT})
+	op := func(attrs ...attr) error {
+		d, err := n.th.BackendCreateDescriptor(dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
+		n.ok(err)
+		for _, a := range attrs {
+			if err := n.set(d, a); err != nil {
+				return err
+			}
+		}
+		return n.th.BackendFinalize(d)
+	}
+	_, unknown := n.th.BackendCreateDescriptor(999)
+	for _, c := range []struct {
+		what string
+		err  error
+		want dnn.CudnnStatus_t
+	}{
+		{"an unknown type", unknown, dnn.CUDNN_STATUS_NOT_SUPPORTED},
+		{"no descriptor", n.th.BackendFinalize(0), dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER},
+		{"an attribute of another descriptor", n.set(empty, attr{dnn.CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, int64(1)}), dnn.CUDNN_STATUS_BAD_PARAM},
+		{"another type", n.set(empty, attr{dnn.CUDNN_ATTR_TENSOR_UNIQUE_ID, 1.0}), dnn.CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE},
+		{"two of one", n.set(empty, attr{dnn.CUDNN_ATTR_TENSOR_UNIQUE_ID, []int64{1, 2}}), dnn.CUDNN_STATUS_BAD_PARAM},
+		{"nothing set", n.th.BackendFinalize(empty), dnn.CUDNN_STATUS_BAD_PARAM},
+		{"a finalized descriptor", n.set(x, attr{dnn.CUDNN_ATTR_TENSOR_UNIQUE_ID, int64(7)}), dnn.CUDNN_STATUS_NOT_INITIALIZED},
+		{"a descriptor that is not finalized", op(attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, empty}), dnn.CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED},
+		{"a descriptor of another type", op(attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, pw}), dnn.CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE},
+		{"a missing operand", op(attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pw}, attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x}, attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}), dnn.CUDNN_STATUS_BAD_PARAM},
+		{"sizes that do not fit", op(attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pw}, attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x}, attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_BDESC, odd},
+			attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}), dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH},
+		{"a tensor for a plan", n.th.BackendExecute(n.h, x, y), dnn.CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE},
+	} {
+		if c.err == nil || Code(c.err) != int32(c.want) {
+			t.Errorf("%s: %v, not %d", c.what, c.err, c.want)
+		}
+	}
+}

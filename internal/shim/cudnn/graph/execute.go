@@ -1,0 +1,78 @@
+package graph
+
+import (
+	"errors"
+
+	"kudzu/internal/hostmem"
+	"kudzu/internal/shim/cudnn/nn"
+	"kudzu/internal/spec/dnn"
+)
+
+// number is the element of a tensor that is given by value.
+func (x *exec) number(t *tensor) float64 {
+	if t.known != nil {
+		return *t.known
+	}
+	return t.elem.Value(hostmem.Bytes(hostmem.Ptr(x.pack.at[t.uid]), uint64(t.elem.Size())))
+}
+
+// prepared finds plan and pack, and says whether all tensors of the plan are there.
+func prepared(planned, packed *Descriptor) (*plan, *pack, error) {
+	if planned == nil || packed == nil {
+		return nil, nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no plan or no variant pack")
+	}
+	if planned.kind != ExecutionPlan || packed.kind != VariantPack {
+		return nil, nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "descriptors of types %d and %d for a plan and a variant pack", planned.kind, packed.kind)
+	}
+	if !planned.Final() || !packed.Final() {
+		return nil, nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a plan or variant pack that is not finalized")
+	}
+	return planned.made.(*plan), packed.made.(*pack), nil
+}
+
+// Workspace is the memory that a plan needs for the sizes of a variant pack.
+func Workspace(planned, packed *Descriptor) (int64, error) {
+	p, k, err := prepared(planned, packed)
+	if err != nil {
+		return 0, err
+	}
+	return (&exec{gr: p.graph, pack: k}).layout(0), nil
+}
+
+// Execute enqueues a plan on the tensors of a variant pack.
+func Execute(r *nn.Run, planned, packed *Descriptor) error {
+	p, k, err := prepared(planned, packed)
+	if err != nil {
+		return err
+	}
+	x := &exec{Run: r, gr: p.graph, pack: k}
+	if n := x.layout(k.workspace); n > 0 && k.workspace == 0 {
+		return fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no workspace, where %d bytes are needed", n)
+	}
+	for _, o := range p.graph.ops {
+		for _, list := range [][]*tensor{o.in, o.out} {
+			for _, t := range list {
+				if !t.virtual && t.known == nil && k.at[t.uid] == 0 {
+					return fail(dnn.CUDNN_STATUS_BAD_PARAM, "tensor %d has no address", t.uid)
+				}
+			}
+		}
+	}
+	for _, s := range p.graph.steps {
+		if err := s.run(x); err != nil {
+			return translated(err)
+		}
+	}
+	return nil
+}
+
+// translated gives errors of operations their codes.
+func translated(err error) error {
+	switch {
+	case errors.Is(err, nn.ErrShape):
+		return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "%v", err)
+	case errors.Is(err, nn.ErrUnsupported):
+		return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "%v", err)
+	}
+	return err
+}

@@ -1,0 +1,275 @@
+package graph
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"kudzu/internal/shim/cudnn/nn"
+	"kudzu/internal/spec/dnn"
+)
+
+// operation is a node of a graph.
+type operation struct {
+	kind    Kind
+	g       given
+	in, out []*tensor
+	lower   *lowering
+	hidden  []*tensor     // what it needs between its kernels
+	parts   []*expression // its kernels, where they are expressions
+}
+
+// lowering is how operations of a kind are done. check is asked once, and may add what the operation needs; run enqueues.
+type lowering struct {
+	check func(o *operation) error
+	run   func(x *exec, o *operation) error
+}
+
+// lowerings are the kinds of operations that run. Pointwise operations and reductions become parts of groups.
+var lowerings = map[Kind]*lowering{
+	dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:                   {check: checkPointwise},
+	dnn.CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:                   {check: checkReduction},
+	dnn.CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR:                {check: checkNormForward, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR:               {check: checkNormBackward, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR:                   {check: checkGenStats, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_BN_FINALIZE_STATISTICS_DESCRIPTOR:      {check: checkFinalize, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR:              {check: checkWeights, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:                     {check: checkReshape, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_TRANSPOSE_DESCRIPTOR:                   {check: checkTranspose, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_SLICE_DESCRIPTOR:                       {check: checkSlice, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR:                      {check: checkConcat, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR:                         {check: checkRNG, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR:                     {check: checkSoftmax, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:                      {check: checkMatmul, run: runMatmul},
+	dnn.CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR:                    {check: checkAttention, run: runAttention},
+	dnn.CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR:                    {check: checkAttention, run: runAttention},
+	dnn.CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:         {check: checkConv, run: runConv},
+	dnn.CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:   {check: checkConv, run: runConv},
+	dnn.CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR: {check: checkConv, run: runConv},
+}
+
+func buildOperation(k Kind, g given) (*operation, error) {
+	o := &operation{kind: k, g: g, lower: lowerings[k]}
+	if o.lower == nil {
+		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "operations of type %d", k)
+	}
+	for _, r := range operations()[k] {
+		if r.form.of != Tensor {
+			continue
+		}
+		for _, d := range g[r.name].refs {
+			t := d.made.(*tensor)
+			if o.writes(&r) {
+				o.out = append(o.out, t)
+			} else {
+				o.in = append(o.in, t)
+			}
+		}
+	}
+	return o, o.lower.check(o)
+}
+
+// writes reports an attribute that names a result. What a norm learned from is one only while it learns.
+func (o *operation) writes(r *row) bool {
+	switch r.name {
+	case dnn.CUDNN_ATTR_OPERATION_POINTWISE_YDESC:
+		return o.g.ref(dnn.CUDNN_ATTR_OPERATION_POINTWISE_DXDESC) == nil
+	case dnn.CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC, dnn.CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC:
+		return o.g.whole(dnn.CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, 0) == int64(dnn.CUDNN_NORM_FWD_TRAINING)
+	}
+	return r.out
+}
+
+// runParts runs an operation that is expressions one after another.
+func runParts(x *exec, o *operation) error {
+	for _, e := range o.parts {
+		if err := e.run(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part begins an expression of an operation: over the sizes of dim, reduced to those of left unless that is nil.
+func (o *operation) part(dim, left *tensor) *writing {
+	e := &expression{dim: dim, left: left}
+	o.parts = append(o.parts, e)
+	return newWriting(e)
+}
+
+// hide is a tensor that an operation needs for itself, without gaps.
+func (o *operation) hide(e nn.Elem, dim []int64) *tensor {
+	t := &tensor{uid: math.MinInt64 + hiddenID.Add(1), elem: e, dim: dim, stride: nn.Packed(dim...), virtual: true}
+	o.hidden = append(o.hidden, t)
+	return t
+}
+
+// hiddenID numbers them, below all that programs use.
+var hiddenID atomic.Int64
+
+// graph is operations in an order that they can run in, as steps.
+type graph struct {
+	given []*Descriptor
+	ops   []*operation
+	steps []runner
+	inner []*tensor // virtual tensors that are in memory nevertheless
+	uses  map[int64][]*operation
+}
+
+// runner is a part of a graph that is enqueued at once.
+type runner interface{ run(x *exec) error }
+
+func buildGraph(g given) (*graph, error) { return newGraph(g[dnn.CUDNN_ATTR_OPERATIONGRAPH_OPS].refs) }
+
+func newGraph(descriptors []*Descriptor) (*graph, error) {
+	gr := &graph{given: descriptors, uses: map[int64][]*operation{}}
+	if len(descriptors) == 0 {
+		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "a graph of nothing")
+	}
+	var ops []*operation
+	made := map[int64]*operation{}
+	for _, d := range descriptors {
+		o := d.made.(*operation)
+		ops = append(ops, o)
+		for _, t := range o.out {
+			if made[t.uid] != nil {
+				return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "tensor %d is written twice", t.uid)
+			}
+			made[t.uid] = o
+		}
+		for _, t := range o.in {
+			gr.uses[t.uid] = append(gr.uses[t.uid], o)
+		}
+	}
+	if err := gr.order(ops, made); err != nil {
+		return nil, err
+	}
+	return gr, gr.group()
+}
+
+// order sorts the operations: who writes a tensor comes before who reads it.
+func (gr *graph) order(ops []*operation, made map[int64]*operation) error {
+	state := map[*operation]int{} // 1: on the way, 2: done
+	var visit func(o *operation) error
+	visit = func(o *operation) error {
+		switch state[o] {
+		case 1:
+			return fail(dnn.CUDNN_STATUS_BAD_PARAM, "operations that need each other's results")
+		case 2:
+			return nil
+		}
+		state[o] = 1
+		for _, t := range o.in {
+			if from := made[t.uid]; from != nil {
+				if err := visit(from); err != nil {
+					return err
+				}
+			} else if t.virtual {
+				return fail(dnn.CUDNN_STATUS_BAD_PARAM, "virtual tensor %d is written by nobody", t.uid)
+			}
+		}
+		state[o] = 2
+		gr.ops = append(gr.ops, o)
+		return nil
+	}
+	for _, o := range ops {
+		if err := visit(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group makes steps of the operations: chains of pointwise operations and reductions become one each.
+func (gr *graph) group() error {
+	var open *cluster
+	end := func() error {
+		if open == nil {
+			return nil
+		}
+		c := open
+		open = nil
+		gr.steps = append(gr.steps, c)
+		return c.build(gr)
+	}
+	for _, o := range gr.ops {
+		if o.lower.run == nil && open != nil && open.takes(gr, o) {
+			open.ops = append(open.ops, o)
+			continue
+		}
+		if err := end(); err != nil {
+			return err
+		}
+		if o.lower.run == nil {
+			open = &cluster{ops: []*operation{o}}
+			continue
+		}
+		gr.steps = append(gr.steps, &single{o})
+		gr.inner = append(gr.inner, o.hidden...)
+		for _, t := range o.out {
+			gr.keep(t)
+		}
+	}
+	return end()
+}
+
+// keep gives a virtual tensor memory.
+func (gr *graph) keep(t *tensor) {
+	if t.virtual {
+		gr.inner = append(gr.inner, t)
+	}
+}
+
+// outside reports a tensor that other operations than these read.
+func (gr *graph) outside(t *tensor, ops []*operation) bool {
+	return slices.ContainsFunc(gr.uses[t.uid], func(o *operation) bool { return !slices.Contains(ops, o) })
+}
+
+// single is a step of one operation.
+type single struct{ o *operation }
+
+func (s *single) run(x *exec) error { return s.o.lower.run(x, s.o) }
+
+// exec is one execution of a graph.
+type exec struct {
+	*nn.Run
+	gr    *graph
+	pack  *pack
+	inner map[int64]uint64 // where virtual tensors are
+}
+
+// aligned is the distance of pieces of the workspace.
+const aligned = 256
+
+// workspace is the memory that virtual tensors need.
+func (gr *graph) workspace() int64 { return (&exec{gr: gr, pack: &pack{}}).layout(0) }
+
+// layout places the virtual tensors, and is how much memory they need.
+func (x *exec) layout(base uint64) int64 {
+	x.inner = map[int64]uint64{}
+	n := int64(0)
+	for _, t := range x.gr.inner {
+		x.inner[t.uid] = base + uint64(n)
+		n += (x.sides(t).Span()*t.elem.Size() + aligned - 1) &^ (aligned - 1)
+	}
+	return n
+}
+
+// sides is a tensor without an address, in the sizes of this execution.
+func (x *exec) sides(t *tensor) nn.Tensor {
+	if o, ok := x.pack.other[t.uid]; ok {
+		return nn.Tensor{Type: t.elem, Dim: o.dim, Stride: o.stride}
+	}
+	return t.shape()
+}
+
+// tensor is a tensor of this execution.
+func (x *exec) tensor(t *tensor) nn.Tensor {
+	s := x.sides(t)
+	if at, ok := x.inner[t.uid]; ok {
+		s.Addr = at
+	} else {
+		s.Addr = x.pack.at[t.uid]
+	}
+	return s
+}
