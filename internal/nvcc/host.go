@@ -85,7 +85,7 @@ func (b *build) hostArgs(in input, fatbin string) []string {
 }
 
 // toCompiler are the options that the command line hands on to the host's compiler. nvcc starts it by a shell, which takes quotes
-// away: PyTorch's extensions say -Xcompiler ”-fPIC” with quotes in the word.
+// away: PyTorch's extensions quote -fPIC in the word itself.
 func (b *build) toCompiler() []string {
 	var args []string
 	for _, a := range b.set[optXcompiler] {
