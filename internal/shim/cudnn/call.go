@@ -14,13 +14,11 @@ type call struct {
 
 // on begins a call on the stream of a handle.
 func (t *Thread) on(h Handle) *call {
-	x, err := find(h)
+	r, err := t.work(h)
 	if err != nil {
 		return &call{err: err}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return &call{Run: nn.Run{D: t.driver(), Stream: x.stream, Spaces: &x.spaces}}
+	return &call{Run: *r}
 }
 
 // with gives the call memory of the program.

@@ -92,7 +92,7 @@ func (t *Thread) ConvolutionBackwardBias(h Handle, alpha hostmem.Ptr, dyDesc ten
 	c := t.on(h)
 	in, out := c.tensor(dyDesc, dy), c.tensor(dbDesc, db)
 	s := c.scale(out.Type, alpha, beta)
-	c.need(len(in.Dim) == len(out.Dim) && out.Count() == out.Dim[1] && out.Dim[1] == in.Dim[1], badParam, "a bias %v of %v", out.Dim, in.Dim)
+	c.need(c.err != nil || len(in.Dim) == len(out.Dim) && out.Count() == out.Dim[1] && out.Dim[1] == in.Dim[1], badParam, "a bias %v of %v", out.Dim, in.Dim)
 	return c.run(func() error {
 		in, out := longer(in), longer(out)
 		r := make([]bool, len(in.Dim))

@@ -72,6 +72,7 @@ func TestConvolutionCalls(t *testing.T) {
 	k.same("gradient of the filter", gw, dw, 1e-5)
 	k.ok(k.th.ConvolutionBackwardBias(k.h, f(1), k.yd, g, f(0), k.tensor(1, 6, 1, 1), gb))
 	k.same("gradient of the bias", gb, db, 1e-5)
+	wants(t, "a bias of no tensor", k.th.ConvolutionBackwardBias(k.h, f(1), 0, g, f(0), 0, gb), bad)
 	wants(t, "an algorithm that is none", k.th.ConvolutionForward(k.h, f(1), k.xd, x, k.wd, w, k.c, 8, 0, 0, f(0), k.yd, y), bad)
 	wants(t, "one that was never there", k.th.ConvolutionForward(k.h, f(1), k.xd, x, k.wd, w, k.c, 3, 0, 0, f(0), k.yd, y), refused)
 	wants(t, "another result", k.th.ConvolutionForward(k.h, f(1), k.xd, x, k.wd, w, k.c, 1, 0, 0, f(0), k.xd, y), bad)

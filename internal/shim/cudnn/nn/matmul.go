@@ -148,20 +148,13 @@ func turn(yes bool) blas.CublasOperation_t {
 
 // matmulBatch is the dimensions before the last two, with those together that are as one.
 func matmulBatch(a, b, c Tensor) []line {
-	var list []line
+	var order []int
 	for d := range len(c.Dim) - 2 {
-		if c.Dim[d] == 1 {
-			continue
+		if c.Dim[d] != 1 {
+			order = append(order, d)
 		}
-		l := line{n: c.Dim[d], step: []int64{0, 0, c.Stride[d]}}
-		for i, t := range []Tensor{a, b} {
-			if t.Dim[d] != 1 {
-				l.step[i] = t.Stride[d]
-			}
-		}
-		list = join(list, l)
 	}
-	return list
+	return lines(c, []Tensor{a, b, c}, order)
 }
 
 // batches enqueues the product for every index of a batch, the last dimension at once.

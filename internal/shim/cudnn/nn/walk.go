@@ -42,22 +42,9 @@ func newWalk(keep func(d int) bool, tensors ...Tensor) (*walk, error) {
 		order[d] = d
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return int(x.Stride[b] - x.Stride[a]) })
-	for _, d := range order {
-		if x.Dim[d] == 1 {
-			continue
-		}
-		l := line{n: x.Dim[d], step: make([]int64, len(tensors))}
-		for i, t := range tensors {
-			if t.Addr != 0 && t.Dim[d] > 1 {
-				l.step[i] = t.Stride[d]
-			}
-		}
-		if keep(d) {
-			w.kept = join(w.kept, l)
-		} else {
-			w.summed = join(w.summed, l)
-		}
-	}
+	order = slices.DeleteFunc(order, func(d int) bool { return x.Dim[d] == 1 })
+	w.kept = lines(x, tensors, slices.DeleteFunc(slices.Clone(order), func(d int) bool { return !keep(d) }))
+	w.summed = lines(x, tensors, slices.DeleteFunc(order, keep))
 	if len(w.summed) == 0 {
 		w.summed = []line{{n: 1, step: make([]int64, len(tensors))}}
 	}
@@ -67,19 +54,29 @@ func newWalk(keep func(d int) bool, tensors ...Tensor) (*walk, error) {
 	return w, nil
 }
 
-// join adds a dimension to those outside of it, to the last one if together they are as one.
-func join(list []line, l line) []line {
-	if len(list) == 0 {
-		return append(list, l)
+// lines are some dimensions of the first tensor, in their order; neighbours that every tensor walks as one are one.
+func lines(x Tensor, tensors []Tensor, order []int) []line {
+	if len(order) == 0 {
+		return nil
 	}
-	last := &list[len(list)-1]
-	for i, s := range l.step {
-		if last.step[i] != s*l.n {
-			return append(list, l)
+	dim, steps := make([]int64, len(order)), make([][]int64, len(tensors))
+	for i, t := range tensors {
+		steps[i] = make([]int64, len(order))
+		for k, d := range order {
+			dim[k] = x.Dim[d]
+			if t.Addr != 0 && t.Dim[d] > 1 {
+				steps[i][k] = t.Stride[d]
+			}
 		}
 	}
-	last.n *= l.n
-	last.step = l.step
+	dim, steps = merge(dim, steps...)
+	list := make([]line, len(dim))
+	for k, n := range dim {
+		list[k] = line{n: n, step: make([]int64, len(tensors))}
+		for i := range tensors {
+			list[k].step[i] = steps[i][k]
+		}
+	}
 	return list
 }
 
