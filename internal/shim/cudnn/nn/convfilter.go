@@ -22,6 +22,9 @@ type filterWork struct {
 // slabBytes is how much the sums of all slices may take.
 const slabBytes = 64 << 20
 
+// laneRows are what one block packs, LINES of kernels/conv.cu.
+const laneRows = 8
+
 func filterPlan(s *convShape) *filterWork {
 	f := &filterWork{convPlan: *forwardPlan(s), w: s.w, dyStep: s.oAt[2], panels: over(s.k, warp)}
 	pass := &f.passes[0]
@@ -109,12 +112,12 @@ func (r *Run) filterPart(f *filterWork, x, dy Tensor, base uint64, slice int64) 
 	last := &pass.axes[2]
 	var q shim.Params
 	q.U64(dy.Addr, uint64(f.columns*dy.Stride[1]), uint64(dy.Stride[1]), uint64(f.dyStep), base+uint64(pass.rows), base+uint64(f.lanes))
-	q.U32(uint32(f.columns), uint32(last.extent), uint32(last.count))
 	rows := n * pass.axes[0].extent * pass.axes[1].extent
+	q.U32(uint32(f.columns), uint32(last.extent), uint32(last.count), uint32(rows))
 	if f.panels > maxGrid || f.groups > maxGrid {
 		return ErrUnsupported
 	}
-	if err := r.launch(convKernels, "lanes_"+dy.Type.String(), [3]uint32{uint32(rows), uint32(f.panels), uint32(f.groups)}, oneWarp, &q); err != nil {
+	if err := r.launch(convKernels, "lanes_"+dy.Type.String(), [3]uint32{uint32(over(rows, laneRows)), uint32(f.panels), uint32(f.groups)}, oneWarp, &q); err != nil {
 		return err
 	}
 	images, m := int64(1), pass.positions(n)
@@ -141,7 +144,7 @@ func (r *Run) gather(f *filterWork, base uint64, scale Scale) error {
 	pass := &f.passes[0]
 	var q shim.Params
 	q.U64(base+uint64(f.slabs), base+uint64(pass.filterAt), f.w.Addr, uint64(f.group), uint64(f.column))
-	q.F64(scale.Alpha, scale.Beta).U32(uint32(f.total), uint32(pass.steps), uint32(f.columns), 0)
-	grid := [3]uint32{uint32(min(pass.steps, maxSide-1)), uint32(f.panels), uint32(f.groups)}
+	q.F64(scale.Alpha, scale.Beta).U32(uint32(f.total), uint32(pass.steps), uint32(f.columns), flag(pass.plain))
+	grid := [3]uint32{uint32(over(pass.steps, warp)), uint32(f.panels), uint32(f.groups)}
 	return r.launch(convKernels, "gather_"+f.elem.String()+"_"+f.w.Type.String(), grid, oneWarp, &q)
 }

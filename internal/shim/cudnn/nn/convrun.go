@@ -80,6 +80,9 @@ func (r *Run) tables(p *convPlan, s *convPass, base uint64, n int64) error {
 	return r.launch(convKernels, "tables", spread(over(work, warp)), oneWarp, &q)
 }
 
+// panelSteps are what one block packs, 32 RUN of kernels/conv.cu.
+const panelSteps = 512
+
 // packFilter writes the panels of a pass, and its tables.
 func (r *Run) packFilter(p *convPlan, s *convPass, base uint64) error {
 	if err := r.tables(p, s, base, p.part); err != nil || s.steps == 0 {
@@ -96,7 +99,7 @@ func (r *Run) packFilter(p *convPlan, s *convPass, base uint64) error {
 	if columns > maxGrid || p.groups > maxGrid {
 		return ErrUnsupported
 	}
-	grid := [3]uint32{uint32(over(s.steps, warp)), uint32(columns), uint32(p.groups)}
+	grid := [3]uint32{uint32(over(s.steps, panelSteps)), uint32(columns), uint32(p.groups)}
 	return r.launch(convKernels, name+p.filterTensor.Type.String(), grid, oneWarp, &q)
 }
 

@@ -118,33 +118,44 @@ KERNEL tables(Tables t) {
     }
 }
 
-// panels packs N columns of the filter at a time for every step, zero past the end. plain: the steps of a column lie together.
+// panels packs N columns of the filter at a time for every step, zero past the end. plain: the steps of a column lie together. A block
+// takes RUN times 32 steps.
+enum { RUN = 16 };
+
 template <class T, class W, int N> INLINE void panels(u64 from, s64 group, s64 column, u32 n, u32 steps, u64 table, u64 to, u32 plain, W *turn) {
-    u32 l0 = BLOCK_X * 32, j0 = BLOCK_Y * N, count = steps - l0 < 32 ? steps - l0 : 32;
-    const T *src = (const T *)from + BLOCK_Z * group;
-    W *dst = (W *)to + (s64)(BLOCK_Z * __nvvm_read_ptx_sreg_nctaid_y() + BLOCK_Y) * N * steps + (s64)l0 * N;
-    const s64 *at = (const s64 *)table + l0;
-    if (plain) {
+    u32 j0 = BLOCK_Y * N, l1 = BLOCK_X * (32 * RUN), end = steps - l1 < 32 * RUN ? steps : l1 + 32 * RUN;
+    const T *src = (const T *)from + BLOCK_Z * group + j0 * column;
+    W *dst = (W *)to + (s64)(BLOCK_Z * BLOCKS_Y + BLOCK_Y) * N * steps + (s64)l1 * N;
+    const s64 *at = (const s64 *)table;
+    for (u32 l0 = l1; l0 < end; l0 += 32, dst += 32 * N) {
+        u32 count = steps - l0 < 32 ? steps - l0 : 32;
+        if (plain) {
+            if (j0 + N <= n && count == 32) {
 #pragma unroll
-        for (u32 r = 0; r < N; r++) {
+                for (u32 r = 0; r < N; r++)
+                    turn[r * 33 + LANE] = load(src + r * column + l0 + LANE);
+            } else
+                for (u32 r = 0; r < N; r++) {
+                    W v = {};
+                    if (j0 + r < n && LANE < count)
+                        v = load(src + r * column + l0 + LANE);
+                    turn[r * 33 + LANE] = v;
+                }
+            SYNC;
+        }
+#pragma unroll
+        for (u32 i = 0; i < N; i++) {
+            u32 o = i * 32 + LANE, r = o % N, l = o / N;
+            if (l >= count)
+                continue;
             W v = {};
-            if (j0 + r < n && LANE < count)
-                v = load(src + (j0 + r) * column + l0 + LANE);
-            turn[r * 33 + LANE] = v;
+            if (plain)
+                v = turn[r * 33 + l];
+            else if (j0 + r < n)
+                v = load(src + r * column + at[l0 + l]);
+            dst[o] = v;
         }
         SYNC;
-    }
-#pragma unroll
-    for (u32 i = 0; i < N; i++) {
-        u32 o = i * 32 + LANE, r = o % N, l = o / N;
-        if (l >= count)
-            continue;
-        W v = {};
-        if (plain)
-            v = turn[r * 33 + l];
-        else if (j0 + r < n)
-            v = load(src + (j0 + r) * column + at[l]);
-        dst[o] = v;
     }
 }
 
@@ -325,30 +336,35 @@ TILE(s32_s32, int, int, 12)
 TILE(s32_f32, int, float, 12)
 TILE(s32_s8, int, s8, 12)
 
-// lanes packs 32 channels of the gradient of the output for every position: zero where there is no output.
-template <class T, class W> INLINE void lanes(u64 from, s64 group, s64 channel, s64 step, u64 rows, u64 to, u32 k, u32 pitch, u32 width, W *turn) {
-    u32 k0 = BLOCK_Y * 32, row = BLOCK_X;
-    W *dst = (W *)to + ((s64)(BLOCK_Z * BLOCKS_Y + BLOCK_Y) * BLOCKS_X + row) * pitch * 32;
-    s64 at = ((const s64 *)rows)[row];
-    const T *src = (const T *)from + BLOCK_Z * group + k0 * channel + at;
-    for (u32 w0 = 0; w0 < pitch; w0 += 32) {
-        for (u32 r = 0; r < 32; r++) {
-            W v = {};
-            if (at >= 0 && k0 + r < k && w0 + LANE < width)
-                v = load(src + r * channel + (s64)(w0 + LANE) * step);
-            turn[r * 33 + LANE] = v;
+// lanes packs 32 channels of the gradient of the output for every position: zero where there is no output. A block takes LINES
+// rows.
+enum { LINES = 8 };
+
+template <class T, class W> INLINE void lanes(u64 from, s64 group, s64 channel, s64 step, u64 rows, u64 to, u32 k, u32 pitch, u32 width, u32 count, W *turn) {
+    u32 k0 = BLOCK_Y * 32, end = (BLOCK_X + 1) * LINES < count ? (BLOCK_X + 1) * LINES : count;
+    for (u32 row = BLOCK_X * LINES; row < end; row++) {
+        W *dst = (W *)to + ((s64)(BLOCK_Z * BLOCKS_Y + BLOCK_Y) * count + row) * pitch * 32;
+        s64 at = ((const s64 *)rows)[row];
+        const T *src = (const T *)from + BLOCK_Z * group + k0 * channel + at;
+        for (u32 w0 = 0; w0 < pitch; w0 += 32) {
+            for (u32 r = 0; r < 32; r++) {
+                W v = {};
+                if (at >= 0 && k0 + r < k && w0 + LANE < width)
+                    v = load(src + r * channel + (s64)(w0 + LANE) * step);
+                turn[r * 33 + LANE] = v;
+            }
+            SYNC;
+            for (u32 t = 0; t < 32 && w0 + t < pitch; t++)
+                dst[(s64)(w0 + t) * 32 + LANE] = turn[LANE * 33 + t];
+            SYNC;
         }
-        SYNC;
-        for (u32 t = 0; t < 32 && w0 + t < pitch; t++)
-            dst[(s64)(w0 + t) * 32 + LANE] = turn[LANE * 33 + t];
-        SYNC;
     }
 }
 
 #define LANES(name, T, W)                                                                                                      \
-    KERNEL lanes_##name(u64 from, s64 group, s64 channel, s64 step, u64 rows, u64 to, u32 k, u32 pitch, u32 width) {           \
+    KERNEL lanes_##name(u64 from, s64 group, s64 channel, s64 step, u64 rows, u64 to, u32 k, u32 pitch, u32 width, u32 count) { \
         __shared__ W turn[32 * 33];                                                                                            \
-        lanes<T, W>(from, group, channel, step, rows, to, k, pitch, width, turn);                                              \
+        lanes<T, W>(from, group, channel, step, rows, to, k, pitch, width, count, turn);                                       \
     }
 LANES(f32, float, float)
 LANES(f64, double, double)
@@ -395,34 +411,56 @@ template <class W, int N> INLINE void filter(const Filter &f) {
 KERNEL filter_f32(Filter f) { filter<float, 12>(f); }
 KERNEL filter_f64(Filter f) { filter<double, 6>(f); }
 
-// gather adds the slices of the gradient of the filter up.
+// gather adds the slices of the gradient of the filter up, 32 steps of 32 output channels at a time, turned so that steps are lanes.
 struct Gather {
     u64 sums, at, out; // at: the steps in the filter
     s64 group, column;
     double alpha, beta;
-    u32 slices, n, k, unused;
+    u32 slices, n, k, plain;
 };
 
-template <class W, class C> INLINE void gather(const Gather &f) {
-    u32 k = BLOCK_Y * 32 + LANE, g = BLOCK_Z, panels = BLOCKS_Y, groups = BLOCKS_Z;
-    for (u32 j = BLOCK_X; j < f.n; j += BLOCKS_X) {
-        const W *p = (const W *)f.sums + ((s64)(g * panels + BLOCK_Y) * f.n + j) * 32 + LANE;
-        s64 next = (s64)groups * panels * f.n * 32;
-        W sum = {};
-        for (u32 s = 0; s < f.slices; s++, p += next)
-            sum += *p;
-        if (k < f.k) {
-            C *q = (C *)f.out + g * f.group + k * f.column + ((const s64 *)f.at)[j];
-            W v = (W)f.alpha * sum;
-            if (f.beta != 0)
-                v += (W)f.beta * load(q);
-            store(q, v);
+template <class W, class C> INLINE void leaveFilter(const Gather &f, C *q, W sum) {
+    W v = (W)f.alpha * sum;
+    if (f.beta != 0)
+        v += (W)f.beta * load(q);
+    store(q, v);
+}
+
+template <class W, class C> INLINE void gather(const Gather &f, W *turn) {
+    u32 k0 = BLOCK_Y * 32, g = BLOCK_Z, panels = BLOCKS_Y, groups = BLOCKS_Z, rows = f.k - k0 < 32 ? f.k - k0 : 32;
+    s64 next = (s64)groups * panels * f.n * 32;
+    C *out = (C *)f.out + g * f.group + k0 * f.column;
+    for (u32 j0 = BLOCK_X * 32; j0 < f.n; j0 += BLOCKS_X * 32) {
+        u32 count = f.n - j0 < 32 ? f.n - j0 : 32;
+        const W *p = (const W *)f.sums + ((s64)(g * panels + BLOCK_Y) * f.n + j0) * 32 + LANE;
+        for (u32 j = 0; j < count; j++, p += 32) {
+            W sum = {};
+            const W *q = p;
+            for (u32 s = 0; s < f.slices; s++, q += next)
+                sum += *q;
+            turn[j * 33 + LANE] = sum;
+        }
+        SYNC;
+        if (LANE < count) {
+            if (f.plain)
+                for (u32 r = 0; r < rows; r++)
+                    leaveFilter<W, C>(f, out + r * f.column + j0 + LANE, turn[LANE * 33 + r]);
+            else {
+                s64 at = ((const s64 *)f.at)[j0 + LANE];
+                for (u32 r = 0; r < rows; r++)
+                    leaveFilter<W, C>(f, out + r * f.column + at, turn[LANE * 33 + r]);
+            }
         }
         SYNC;
     }
 }
 
-KERNEL gather_f32_f32(Gather f) { gather<float, float>(f); }
-KERNEL gather_f32_f16(Gather f) { gather<float, f16>(f); }
-KERNEL gather_f32_bf16(Gather f) { gather<float, bf16>(f); }
-KERNEL gather_f64_f64(Gather f) { gather<double, double>(f); }
+#define GATHER(name, W, C)                                                                                                     \
+    KERNEL gather_##name(Gather f) {                                                                                           \
+        __shared__ W turn[32 * 33];                                                                                            \
+        gather<W, C>(f, turn);                                                                                                 \
+    }
+GATHER(f32_f32, float, float)
+GATHER(f32_f16, float, f16)
+GATHER(f32_bf16, float, bf16)
+GATHER(f64_f64, double, double)
