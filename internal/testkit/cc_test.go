@@ -79,6 +79,26 @@ func TestThrust(t *testing.T) {
 	}
 }
 
+// TestNCCLDevice builds a program with kernels for NCCL's device communicators, of which there are none.
+func TestNCCLDevice(t *testing.T) {
+	if compile.Clang() == "" {
+		t.Skip("this machine has no clang 19 or newer")
+	}
+	lib := appLibraries(t)
+	program := filepath.Join(t.TempDir(), "device")
+	build := exec.Command(filepath.Join(filepath.Dir(lib), "bin/nvcc"), "-O1", "-arch=sm_80",
+		filepath.Join(repository, "testdata/cc/nccl/device.cu"), "-lnccl", "-o", program)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := exec.Command(program)
+	run.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib)
+	out, err := run.CombinedOutput()
+	if want := "0 1 0 1 1\n"; err != nil || string(out) != want {
+		t.Errorf("%v, got\n%swant\n%s", err, out, want)
+	}
+}
+
 // ccWant reads what every program prints.
 func ccWant(t *testing.T) map[string]string {
 	t.Helper()

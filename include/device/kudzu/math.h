@@ -280,10 +280,10 @@ KUDZU_D double abs(double x) { return __builtin_fabs(x); }
 KUDZU_D long labs(long x) { return x < 0 ? -x : x; }
 KUDZU_D long long llabs(long long x) { return x < 0 ? -x : x; }
 
-// Equal types, and int with its unsigned kind, which gives unsigned.
+// Equal types, and int with its unsigned kind, which gives unsigned. Host code has these without a header too.
 #define KUDZU_MINMAX(R, A, B)                                                                                         \
-  KUDZU_D R min(A x, B y) { return (R)x < (R)y ? (R)x : (R)y; }                                                       \
-  KUDZU_D R max(A x, B y) { return (R)x > (R)y ? (R)x : (R)y; }
+  KUDZU_HD R min(A x, B y) { return (R)x < (R)y ? (R)x : (R)y; }                                                       \
+  KUDZU_HD R max(A x, B y) { return (R)x > (R)y ? (R)x : (R)y; }
 #define KUDZU_MINMAX3(U, S)                                                                                           \
   KUDZU_MINMAX(S, S, S) KUDZU_MINMAX(U, U, U) KUDZU_MINMAX(U, S, U) KUDZU_MINMAX(U, U, S)
 KUDZU_MINMAX3(unsigned int, int)
@@ -291,20 +291,20 @@ KUDZU_MINMAX3(unsigned long, long)
 KUDZU_MINMAX3(unsigned long long, long long)
 #undef KUDZU_MINMAX3
 #undef KUDZU_MINMAX
-KUDZU_D float min(float x, float y) { return __builtin_fminf(x, y); }
-KUDZU_D float max(float x, float y) { return __builtin_fmaxf(x, y); }
-KUDZU_D double min(double x, double y) { return __builtin_fmin(x, y); }
-KUDZU_D double max(double x, double y) { return __builtin_fmax(x, y); }
-KUDZU_D double min(float x, double y) { return __builtin_fmin(x, y); }
-KUDZU_D double max(float x, double y) { return __builtin_fmax(x, y); }
-KUDZU_D double min(double x, float y) { return __builtin_fmin(x, y); }
-KUDZU_D double max(double x, float y) { return __builtin_fmax(x, y); }
-KUDZU_D unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
-KUDZU_D unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
-KUDZU_D long long llmin(long long x, long long y) { return min(x, y); }
-KUDZU_D long long llmax(long long x, long long y) { return max(x, y); }
-KUDZU_D unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
-KUDZU_D unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
+KUDZU_HD float min(float x, float y) { return __builtin_fminf(x, y); }
+KUDZU_HD float max(float x, float y) { return __builtin_fmaxf(x, y); }
+KUDZU_HD double min(double x, double y) { return __builtin_fmin(x, y); }
+KUDZU_HD double max(double x, double y) { return __builtin_fmax(x, y); }
+KUDZU_HD double min(float x, double y) { return __builtin_fmin(x, y); }
+KUDZU_HD double max(float x, double y) { return __builtin_fmax(x, y); }
+KUDZU_HD double min(double x, float y) { return __builtin_fmin(x, y); }
+KUDZU_HD double max(double x, float y) { return __builtin_fmax(x, y); }
+KUDZU_HD unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
+KUDZU_HD unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
+KUDZU_HD long long llmin(long long x, long long y) { return min(x, y); }
+KUDZU_HD long long llmax(long long x, long long y) { return max(x, y); }
+KUDZU_HD unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
+KUDZU_HD unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
 #undef KUDZU_OVERLOAD1
 #undef KUDZU_OVERLOAD2

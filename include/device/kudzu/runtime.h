@@ -138,6 +138,15 @@ template <class T> KUDZU_API cudaGetFuncBySymbol(cudaFunction_t *f, T *symbol) {
 }
 KUDZU_API cudaEventCreate(cudaEvent_t *e, unsigned int flags) { return ::cudaEventCreateWithFlags(e, flags); }
 template <class F> KUDZU_API cudaFuncGetName(const char **name, F *f) { return ::cudaFuncGetName(name, (const void *)f); }
+template <class F> KUDZU_API cudaFuncSetSharedMemConfig(F *f, cudaSharedMemConfig c) {
+  return ::cudaFuncSetSharedMemConfig((const void *)f, c);
+}
+template <class F> KUDZU_API cudaOccupancyAvailableDynamicSMemPerBlock(size_t *n, F *f, int blocks, int size) {
+  return ::cudaOccupancyAvailableDynamicSMemPerBlock(n, (const void *)f, blocks, size);
+}
+
+#include "graphs.h"
+#include "batches.h"
 
 #undef KUDZU_API
 
