@@ -1,6 +1,7 @@
 """Twenty graphs through cudnn-frontend against NumPy: kudzu run -- python3 scripts/apps/cudnn_frontend.py
 
-Needs the Python module of cudnn-frontend (PyPI: nvidia-cudnn-frontend) and NumPy. Prints a line a graph, and how many were wrong."""
+Needs the Python module of cudnn-frontend (PyPI: nvidia-cudnn-frontend, cuda-bindings) and NumPy. Prints a line a graph, and how many
+were wrong."""
 import ctypes
 import math
 import sys

@@ -167,11 +167,14 @@ func (n *opGraph) input(e nn.Elem, stride []int64, dim ...int64) (backendDesc, [
 }
 
 // fill gives the tensor that input made last other numbers, of type f32 and without gaps.
-func (n *opGraph) fill(v, with []float64) {
+func (n *opGraph) fill(v, with []float64) { n.t.Helper(); n.fillAs(nn.F32, v, with) }
+
+func (n *opGraph) fillAs(e nn.Elem, v, with []float64) {
 	n.t.Helper()
 	for i, f := range with {
-		copy(n.mem[n.ids][4*i:], nn.F32.Bytes(f))
-		v[i] = nn.F32.Value(n.mem[n.ids][4*i:])
+		at := n.mem[n.ids][e.Size()*int64(i):]
+		copy(at, e.Bytes(f))
+		v[i] = e.Value(at)
 	}
 	n.ok(n.th.driver().MemcpyHtoD(driver.DevPtr(n.ptrs[n.ids]), hostmem.Of(&n.mem[n.ids][0]), uint64(len(n.mem[n.ids]))))
 }
@@ -179,16 +182,21 @@ func (n *opGraph) fill(v, with []float64) {
 // output is a tensor in memory; the function reads it.
 func (n *opGraph) output(e nn.Elem, stride []int64, dim ...int64) (backendDesc, func() []float64) {
 	n.t.Helper()
-	d, v := n.input(e, stride, dim...)
+	d, _ := n.input(e, stride, dim...)
 	id := n.ids
-	return d, func() []float64 {
-		n.ok(n.th.driver().CtxSynchronize())
-		n.ok(n.th.driver().MemcpyDtoH(hostmem.Of(&n.mem[id][0]), driver.DevPtr(n.ptrs[id]), uint64(len(n.mem[id]))))
-		for i := range v {
-			v[i] = e.Value(n.mem[id][place(n.of[id], int64(i))*e.Size():])
-		}
-		return v
+	return d, func() []float64 { return n.read(e, id) }
+}
+
+// read are the numbers of a tensor now.
+func (n *opGraph) read(e nn.Elem, id int64) []float64 {
+	n.t.Helper()
+	n.ok(n.th.driver().CtxSynchronize())
+	n.ok(n.th.driver().MemcpyDtoH(hostmem.Of(&n.mem[id][0]), driver.DevPtr(n.ptrs[id]), uint64(len(n.mem[id]))))
+	v := make([]float64, n.of[id].Count())
+	for i := range v {
+		v[i] = e.Value(n.mem[id][place(n.of[id], int64(i))*e.Size():])
 	}
+	return v
 }
 
 // place is where element i of a tensor lies, counted as if there were no gaps.
@@ -210,14 +218,39 @@ func (n *opGraph) op(k dnn.CudnnBackendDescriptorType_t, attrs ...attr) {
 // point adds a pointwise operation.
 func (n *opGraph) point(mode dnn.CudnnPointwiseMode_t, y backendDesc, args ...backendDesc) {
 	n.t.Helper()
-	pw := n.make(dnn.CUDNN_BACKEND_POINTWISE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_POINTWISE_MODE, mode}, attr{dnn.CUDNN_ATTR_POINTWISE_MATH_PREC, dnn.CUDNN_DATA_FLOAT})
+	n.ops = append(n.ops, n.pointOf(mode, y, args...))
+}
+
+// indexOf is an operation that gives the index along an axis of x.
+func (n *opGraph) indexOf(axis int64, y, x backendDesc) backendDesc {
+	n.t.Helper()
+	return n.pointWith(n.make(dnn.CUDNN_BACKEND_POINTWISE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_POINTWISE_MODE, dnn.CUDNN_POINTWISE_GEN_INDEX},
+		attr{dnn.CUDNN_ATTR_POINTWISE_MATH_PREC, dnn.CUDNN_DATA_INT32}, attr{dnn.CUDNN_ATTR_POINTWISE_AXIS, axis}), y, x)
+}
+
+// pointOf is a pointwise operation.
+func (n *opGraph) pointOf(mode dnn.CudnnPointwiseMode_t, y backendDesc, args ...backendDesc) backendDesc {
+	n.t.Helper()
+	return n.pointWith(n.make(dnn.CUDNN_BACKEND_POINTWISE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_POINTWISE_MODE, mode}, attr{dnn.CUDNN_ATTR_POINTWISE_MATH_PREC, dnn.CUDNN_DATA_FLOAT}), y, args...)
+}
+
+func (n *opGraph) pointWith(pw, y backendDesc, args ...backendDesc) backendDesc {
+	n.t.Helper()
 	list := []attr{{dnn.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pw}, {dnn.CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}}
 	for i, name := range []dnn.CudnnBackendAttributeName_t{dnn.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, dnn.CUDNN_ATTR_OPERATION_POINTWISE_BDESC, dnn.CUDNN_ATTR_OPERATION_POINTWISE_TDESC} {
 		if i < len(args) {
 			list = append(list, attr{name, args[i]})
 		}
 	}
-	n.op(dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, list...)
+	return n.make(dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, list...)
+}
+
+// uid is the number of a tensor.
+func (n *opGraph) uid(d backendDesc) (id int64) {
+	n.t.Helper()
+	_, err := n.th.BackendGetAttribute(d, dnn.CUDNN_ATTR_TENSOR_UNIQUE_ID, dnn.CUDNN_TYPE_INT64, 1, hostmem.Of(&id))
+	n.ok(err)
+	return id
 }
 
 // plan makes a plan by heuristics.

@@ -146,7 +146,15 @@ func buildPlan(g given) (*plan, error) {
 		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "attribute %d is not set", dnn.CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
 	}
 	engine := cfg.values[dnn.CUDNN_ATTR_ENGINECFG_ENGINE].refs[0]
-	return &plan{engine.values[dnn.CUDNN_ATTR_ENGINE_OPERATION_GRAPH].refs[0].made.(*graph)}, nil
+	return planned(engine.values[dnn.CUDNN_ATTR_ENGINE_OPERATION_GRAPH].refs[0].made.(*graph))
+}
+
+// planned is a plan of a graph that is whole.
+func planned(gr *graph) (*plan, error) {
+	if gr.open != nil {
+		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "virtual tensor %d is written by nobody", gr.open.uid)
+	}
+	return &plan{gr}, nil
 }
 
 // saved is a plan as text: the operations, and every attribute that was set.
@@ -213,7 +221,7 @@ func planOf(text []byte) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &plan{gr}, nil
+	return planned(gr)
 }
 
 func restore(s savedDescriptor) (*Descriptor, error) {

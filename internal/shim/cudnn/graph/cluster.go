@@ -5,6 +5,7 @@ import (
 
 	"kudzu/internal/shim/cudnn/fuse"
 	"kudzu/internal/shim/cudnn/nn"
+	"kudzu/internal/spec/dnn"
 )
 
 // cluster is pointwise operations of one shape, perhaps a reduction of what they compute, and pointwise operations on what that leaves:
@@ -63,10 +64,15 @@ func (c *cluster) takes(gr *graph, o *operation) bool {
 		return slices.Equal(o.out[0].dim, first.dim)
 	}
 	at := slices.Index(c.ops, red)
-	return slices.Equal(o.out[0].dim, red.out[0].dim) && !slices.ContainsFunc(o.in, func(t *tensor) bool {
+	return !indexes(o) && slices.Equal(o.out[0].dim, red.out[0].dim) && !slices.ContainsFunc(o.in, func(t *tensor) bool {
 		w := c.writer(t)
 		return w != nil && slices.Index(c.ops, w) < at
 	})
+}
+
+// indexes reports an operation whose elements depend on where they are. What a reduction leaves has other indices than what it is of.
+func indexes(o *operation) bool {
+	return o.kind != dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR || pointMode(o) == dnn.CUDNN_POINTWISE_GEN_INDEX
 }
 
 // build writes the program.
@@ -78,13 +84,8 @@ func (c *cluster) build(gr *graph) error {
 		c.dim, c.left = red.in[0], red.out[0]
 	}
 	for _, o := range c.ops {
-		var v fuse.Value
-		if o == red {
-			v = w.reduce(o)
-			w.after = true
-		} else {
-			v = w.pointwise(o)
-		}
+		v := o.lower.write(w, o)
+		w.after = w.after || o == red
 		out := o.out[0]
 		v = w.program.As(held(out, w.kind(v)), v)
 		w.known[out.uid] = v

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"errors"
+	"slices"
 
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim/cudnn/nn"
@@ -50,11 +51,9 @@ func Execute(r *nn.Run, planned, packed *Descriptor) error {
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no workspace, where %d bytes are needed", n)
 	}
 	for _, o := range p.graph.ops {
-		for _, list := range [][]*tensor{o.in, o.out} {
-			for _, t := range list {
-				if !t.virtual && t.known == nil && k.at[t.uid] == 0 {
-					return fail(dnn.CUDNN_STATUS_BAD_PARAM, "tensor %d has no address", t.uid)
-				}
+		for _, t := range slices.Concat(o.in, o.out) {
+			if !k.has(t) || t.ragged != nil && !k.has(t.ragged) {
+				return fail(dnn.CUDNN_STATUS_BAD_PARAM, "tensor %d has no address", t.uid)
 			}
 		}
 	}
@@ -65,6 +64,9 @@ func Execute(r *nn.Run, planned, packed *Descriptor) error {
 	}
 	return nil
 }
+
+// has reports a tensor that has an address, or needs none.
+func (k *pack) has(t *tensor) bool { return t.virtual || t.known != nil || k.at[t.uid] != 0 }
 
 // translated gives errors of operations their codes.
 func translated(err error) error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"kudzu/internal/shim/cudnn/fuse"
 	"kudzu/internal/shim/cudnn/nn"
 	"kudzu/internal/spec/dnn"
 )
@@ -17,18 +18,24 @@ type operation struct {
 	lower   *lowering
 	hidden  []*tensor     // what it needs between its kernels
 	parts   []*expression // its kernels, where they are expressions
+	cut     cut           // of a product
+	direct  *direct       // of an attention that is done at once
+	apart   bool          // it is an attention that is made of other operations
 }
 
-// lowering is how operations of a kind are done. check is asked once, and may add what the operation needs; run enqueues.
+// lowering is how operations of a kind are done. check is asked once, and may add what the operation needs; run enqueues. Operations
+// without it become parts of clusters, where write says what an element is.
 type lowering struct {
 	check func(o *operation) error
 	run   func(x *exec, o *operation) error
+	write func(w *writing, o *operation) fuse.Value
 }
 
-// lowerings are the kinds of operations that run. Pointwise operations and reductions become parts of groups.
+// lowerings are the kinds of operations that run.
 var lowerings = map[Kind]*lowering{
-	dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:                   {check: checkPointwise},
-	dnn.CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:                   {check: checkReduction},
+	dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:                   {check: checkPointwise, write: (*writing).pointwise},
+	dnn.CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:                   {check: checkReduction, write: (*writing).reduce},
+	dnn.CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR:          {check: checkBand, write: (*writing).band},
 	dnn.CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR:                {check: checkNormForward, run: runParts},
 	dnn.CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR:               {check: checkNormBackward, run: runParts},
 	dnn.CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR:                   {check: checkGenStats, run: runParts},
@@ -38,7 +45,8 @@ var lowerings = map[Kind]*lowering{
 	dnn.CUDNN_BACKEND_OPERATION_TRANSPOSE_DESCRIPTOR:                   {check: checkTranspose, run: runParts},
 	dnn.CUDNN_BACKEND_OPERATION_SLICE_DESCRIPTOR:                       {check: checkSlice, run: runParts},
 	dnn.CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR:                      {check: checkConcat, run: runParts},
-	dnn.CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR:                         {check: checkRNG, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR:                         {check: checkRNG, write: (*writing).random},
+	dnn.CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR:            {check: checkPages, run: runPages},
 	dnn.CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR:                     {check: checkSoftmax, run: runParts},
 	dnn.CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:                      {check: checkMatmul, run: runMatmul},
 	dnn.CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR:                    {check: checkAttention, run: runAttention},
@@ -81,8 +89,10 @@ func (o *operation) writes(r *row) bool {
 }
 
 // runParts runs an operation that is expressions one after another.
-func runParts(x *exec, o *operation) error {
-	for _, e := range o.parts {
+func runParts(x *exec, o *operation) error { return x.all(o.parts) }
+
+func (x *exec) all(parts []*expression) error {
+	for _, e := range parts {
 		if err := e.run(x); err != nil {
 			return err
 		}
@@ -99,13 +109,15 @@ func (o *operation) part(dim, left *tensor) *writing {
 
 // hide is a tensor that an operation needs for itself, without gaps.
 func (o *operation) hide(e nn.Elem, dim []int64) *tensor {
-	t := &tensor{uid: math.MinInt64 + hiddenID.Add(1), elem: e, dim: dim, stride: nn.Packed(dim...), virtual: true}
+	t := between(e, dim...)
 	o.hidden = append(o.hidden, t)
 	return t
 }
 
-// hiddenID numbers them, below all that programs use.
 var hiddenID atomic.Int64
+
+// nextHidden numbers tensors that programs do not see, below all that they use.
+func nextHidden() int64 { return math.MinInt64 + hiddenID.Add(1) }
 
 // graph is operations in an order that they can run in, as steps.
 type graph struct {
@@ -114,6 +126,8 @@ type graph struct {
 	steps []runner
 	inner []*tensor // virtual tensors that are in memory nevertheless
 	uses  map[int64][]*operation
+	dense map[int64]bool // tensors of packed sequences that have a copy without gaps
+	open  *tensor        // one that is virtual and written by nobody: the graph is part of an operation
 }
 
 // runner is a part of a graph that is enqueued at once.
@@ -122,15 +136,20 @@ type runner interface{ run(x *exec) error }
 func buildGraph(g given) (*graph, error) { return newGraph(g[dnn.CUDNN_ATTR_OPERATIONGRAPH_OPS].refs) }
 
 func newGraph(descriptors []*Descriptor) (*graph, error) {
-	gr := &graph{given: descriptors, uses: map[int64][]*operation{}}
+	gr := &graph{given: descriptors, uses: map[int64][]*operation{}, dense: map[int64]bool{}}
 	if len(descriptors) == 0 {
 		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "a graph of nothing")
 	}
 	var ops []*operation
-	made := map[int64]*operation{}
 	for _, d := range descriptors {
-		o := d.made.(*operation)
-		ops = append(ops, o)
+		ops = append(ops, d.made.(*operation))
+	}
+	ops, err := expanded(ops)
+	if err != nil {
+		return nil, err
+	}
+	made := map[int64]*operation{}
+	for _, o := range ops {
 		for _, t := range o.out {
 			if made[t.uid] != nil {
 				return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "tensor %d is written twice", t.uid)
@@ -165,7 +184,7 @@ func (gr *graph) order(ops []*operation, made map[int64]*operation) error {
 					return err
 				}
 			} else if t.virtual {
-				return fail(dnn.CUDNN_STATUS_BAD_PARAM, "virtual tensor %d is written by nobody", t.uid)
+				gr.open = t
 			}
 		}
 		state[o] = 2
@@ -189,7 +208,7 @@ func (gr *graph) group() error {
 		}
 		c := open
 		open = nil
-		gr.steps = append(gr.steps, c)
+		gr.step(c, c.ops...)
 		return c.build(gr)
 	}
 	for _, o := range gr.ops {
@@ -204,13 +223,45 @@ func (gr *graph) group() error {
 			open = &cluster{ops: []*operation{o}}
 			continue
 		}
-		gr.steps = append(gr.steps, &single{o})
+		gr.step(&single{o}, o)
 		gr.inner = append(gr.inner, o.hidden...)
 		for _, t := range o.out {
 			gr.keep(t)
 		}
 	}
 	return end()
+}
+
+// step adds a step of operations, between copies of those of their tensors whose sequences lie packed. The kernels of attention need none.
+func (gr *graph) step(r runner, ops ...*operation) {
+	var after []runner
+	for _, o := range ops {
+		if o.direct != nil {
+			continue
+		}
+		for _, t := range o.in {
+			if t.ragged != nil && gr.copied(t) {
+				gr.steps = append(gr.steps, &unpacking{t: t})
+			}
+		}
+		for _, t := range o.out {
+			if t.ragged != nil && !t.virtual {
+				gr.copied(t)
+				after = append(after, &unpacking{t: t, back: true})
+			}
+		}
+	}
+	gr.steps = append(append(gr.steps, r), after...)
+}
+
+// copied gives a tensor of packed sequences memory for its copy, and reports whether it had none.
+func (gr *graph) copied(t *tensor) bool {
+	if gr.dense[t.uid] {
+		return false
+	}
+	gr.dense[t.uid] = true
+	gr.inner = append(gr.inner, t)
+	return true
 }
 
 // keep gives a virtual tensor memory.
@@ -250,22 +301,47 @@ func (x *exec) layout(base uint64) int64 {
 	n := int64(0)
 	for _, t := range x.gr.inner {
 		x.inner[t.uid] = base + uint64(n)
-		n += (x.sides(t).Span()*t.elem.Size() + aligned - 1) &^ (aligned - 1)
+		n += (x.held(t).Span()*t.elem.Size() + aligned - 1) &^ (aligned - 1)
 	}
 	return n
 }
 
 // sides is a tensor without an address, in the sizes of this execution.
 func (x *exec) sides(t *tensor) nn.Tensor {
-	if o, ok := x.pack.other[t.uid]; ok {
-		return nn.Tensor{Type: t.elem, Dim: o.dim, Stride: o.stride}
+	o, ok := x.pack.other[t.uid]
+	switch {
+	case !ok:
+		return t.shape()
+	case t.turned:
+		return nn.Tensor{Type: t.elem, Dim: swapped(o.dim), Stride: swapped(o.stride)}
 	}
-	return t.shape()
+	return nn.Tensor{Type: t.elem, Dim: o.dim, Stride: o.stride}
+}
+
+// held is a tensor as operations see it: packed sequences are without gaps.
+func (x *exec) held(t *tensor) nn.Tensor {
+	s := x.sides(t)
+	if !x.gr.dense[t.uid] {
+		return s
+	}
+	if s.SequenceAxis() == 2 {
+		s.Stride = nn.Packed(s.Dim...)
+	} else {
+		s.Stride = swapped(nn.Packed(swapped(s.Dim)...))
+	}
+	return s
+}
+
+// lying is a tensor where the program has it.
+func (x *exec) lying(t *tensor) nn.Tensor {
+	s := x.sides(t)
+	s.Addr = x.pack.at[t.uid]
+	return s
 }
 
 // tensor is a tensor of this execution.
 func (x *exec) tensor(t *tensor) nn.Tensor {
-	s := x.sides(t)
+	s := x.held(t)
 	if at, ok := x.inner[t.uid]; ok {
 		s.Addr = at
 	} else {

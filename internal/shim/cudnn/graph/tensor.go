@@ -18,6 +18,7 @@ type tensor struct {
 	known   *float64 // its element, where the descriptor has it
 	ragged  *tensor  // where its sequences begin
 	unit    int64    // of what ragged says, in elements
+	turned  bool     // its last two sides are those of the program's tensor exchanged
 }
 
 var elemTypes = map[dnn.CudnnDataType_t]nn.Elem{
@@ -95,6 +96,9 @@ func buildTensor(g given) (*tensor, error) {
 	}
 	if mode := g.whole(dnn.CUDNN_ATTR_TENSOR_REORDERING_MODE, 0); mode != int64(dnn.CUDNN_TENSOR_REORDERING_NONE) {
 		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "reordering mode %d", mode)
+	}
+	if r := t.ragged; r != nil && (len(t.dim) != 4 || t.unit < 1 || r.elem != nn.S32 && r.elem != nn.S64) {
+		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "sequences of sizes %v that begin at multiples of %d %v", t.dim, t.unit, r.elem)
 	}
 	if v, ok := g[dnn.CUDNN_ATTR_TENSOR_CONSTANT_VALUE]; ok {
 		f := g.float(dnn.CUDNN_ATTR_TENSOR_CONSTANT_VALUE, 0)
