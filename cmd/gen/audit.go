@@ -14,9 +14,6 @@ func writeAudit(w *world) error {
 	}
 	var rows []row
 	for _, f := range w.fronts() {
-		if f.api.Answered.Held {
-			continue
-		}
 		for _, soname := range append([]string{f.Soname}, f.Parts...) {
 			stem, version, ok := strings.Cut(soname, ".so.")
 			if !ok {

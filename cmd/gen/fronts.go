@@ -16,9 +16,7 @@ func writeFronts(w *world) error {
 		if f.api.Answered.Plain && (i+1 == len(fs) || fs[i+1].api != f.api) { // the newest
 			plain = f.Soname[:strings.Index(f.Soname, ".so")+len(".so")]
 		}
-		if !f.api.Answered.Held {
-			list.f("%s\n", strings.TrimSpace(f.Key+" "+f.Soname+" "+plain))
-		}
+		list.f("%s\n", strings.TrimSpace(f.Key+" "+f.Soname+" "+plain))
 		from := "internal/spec/" + f.api.Name + ".api"
 		var o out
 		o.header("//", from)
@@ -38,9 +36,6 @@ func writeFronts(w *world) error {
 		m.f("local:\n\t*;\n};\n")
 		w.files["c/front/zfront_"+f.Key+".map"] = m.Bytes()
 		for _, part := range f.Parts {
-			if f.api.Answered.Held {
-				break
-			}
 			parts.f("%s %s %s\n", f.Key, f.Node, part)
 		}
 	}

@@ -124,9 +124,6 @@ func offers() (out table, prefixes []string, err error) {
 			return nil, nil, err
 		}
 		if api.Answered != nil {
-			if api.Answered.Held { // the program has its own
-				continue
-			}
 			prefixes = append(prefixes, api.Answered.Prefix)
 		}
 		for _, lib := range api.Libraries {

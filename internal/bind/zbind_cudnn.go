@@ -2979,18 +2979,16 @@ func bind_cudnnGetRNNTempSpaceSizes(thread, args unsafe.Pointer) int32 {
 		WorkSpaceSize    uint64
 		ReserveSpaceSize uint64
 	})(args)
-	if a.WorkSpaceSize == 0 {
-		return (*cudnn.Thread)(thread).Refuse()
-	}
-	if a.ReserveSpaceSize == 0 {
-		return (*cudnn.Thread)(thread).Refuse()
-	}
 	r4, r5, err := (*cudnn.Thread)(thread).GetRNNTempSpaceSizes(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnForwardMode_t(a.FwdMode), dnn.CudnnRNNDataDescriptor_t(a.XDesc))
 	if err != nil {
 		return cudnn.Code(err)
 	}
-	hostmem.Store(hostmem.Ptr(a.WorkSpaceSize), uint64(r4))
-	hostmem.Store(hostmem.Ptr(a.ReserveSpaceSize), uint64(r5))
+	if a.WorkSpaceSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.WorkSpaceSize), uint64(r4))
+	}
+	if a.ReserveSpaceSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReserveSpaceSize), uint64(r5))
+	}
 	return 0
 }
 

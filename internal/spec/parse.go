@@ -97,7 +97,7 @@ func marks(words []string) (head []string, span Span, extra map[string]string, e
 		default:
 			if name, value, ok := strings.Cut(w, "="); ok && (name == "go" || name == "driver" || name == "door") {
 				extra[name] = value
-			} else if w == "ends" || w == "narrow" || w == "nocontext" || w == "lasterror" || w == "plain" || w == "held" || w == "dated" {
+			} else if w == "ends" || w == "narrow" || w == "nocontext" || w == "lasterror" || w == "plain" || w == "dated" {
 				extra[w] = w
 			} else {
 				head = append(head, w)

@@ -17,7 +17,7 @@ func (p *parser) library(rest string) error {
 		return fmt.Errorf("library %s: an interface has one library row", head[0])
 	}
 	a := &Answered{Package: x["package"], Room: x["room"], Header: x["header"], Macro: x["macro"], Prefix: x["prefix"], Status: x["status"], Also: x["also"],
-		Null: -1, LastError: x["lasterror"] != "", Plain: x["plain"] != "", Held: x["held"] != ""}
+		Null: -1, LastError: x["lasterror"] != "", Plain: x["plain"] != ""}
 	lib := Library{Soname: head[0], Key: x["key"]}
 	if err := lib.answers(x, 0); err != nil {
 		return err

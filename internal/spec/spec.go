@@ -173,7 +173,6 @@ type Answered struct {
 	Null      int       // what NULL is answered with where a result must go; -1: its room says (Refuse)
 	LastError bool      // a failure is the thread's last error
 	Plain     bool      // the newest library has a name without a version, too
-	Held      bool      // not shipped: programs go on using the vendor's library
 	Also      string    // every function is exported again with this before its name
 	Releases  []Version // the last one of each major version, for functions that are dated
 }

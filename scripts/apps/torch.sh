@@ -13,22 +13,13 @@ shift 2
 root() {
     [ ! -e "$os/ready" ] || return 0
     [ "$(id -u)" = 0 ] || { echo "torch: needs root, for debootstrap and chroot" >&2; return 1; }
-    for tool in debootstrap nm gcc; do
-        command -v $tool >/dev/null 2>&1 || { echo "torch: $tool is missing" >&2; return 1; }
-    done
+    command -v debootstrap >/dev/null 2>&1 || { echo "torch: debootstrap is missing" >&2; return 1; }
     [ -e "$os/base" ] || { rm -rf "$os" && debootstrap --variant=minbase --include=ca-certificates trixie "$os" >&2 && touch "$os/base"; } || return 1
     sed -i 's/ main.*/ main contrib non-free/' "$os/etc/apt/sources.list"
     cp /etc/resolv.conf "$os/etc/"
+    # nvidia-cudnn, which python3-torch-cuda wants, only downloads NVIDIA's cuDNN, so it may fail: the cuDNN here is Kudzu's.
     chroot "$os" sh -c 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends libllvm19 python3-numpy &&
         { DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends python3-torch-cuda || [ -e /usr/lib/python3/dist-packages/torch/__init__.py ]; }' >&2 || return 1
-    # nvidia-cudnn is only a downloader. Without it, what PyTorch wants of cuDNN is there by name and answers that it is not initialised.
-    libs=$os/usr/lib/x86_64-linux-gnu
-    if [ ! -e "$libs/libcudnn.so.9" ]; then
-        {
-            nm -D --undefined-only "$libs/libtorch_cuda.so.2.6.0" | awk '$2 ~ /^cudnn/ && $2 !~ /^cudnnGet(Version|CudartVersion|ErrorString)$/ {print "int " $2 "(void) { return 1001; }"}'
-            echo 'unsigned long cudnnGetVersion(void) { return 90000; } unsigned long cudnnGetCudartVersion(void) { return 12040; } const char *cudnnGetErrorString(int e) { (void)e; return "no cuDNN"; }'
-        } | gcc -x c -shared -fPIC -o "$libs/libcudnn.so.9" -Wl,-soname,libcudnn.so.9 - || return 1
-    fi
     touch "$os/ready"
 }
 

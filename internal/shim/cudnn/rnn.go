@@ -48,7 +48,8 @@ func (t *Thread) GetRNNWeightSpaceSize(h Handle, desc rnnDesc) (uint64, error) {
 	return uint64(n.Weights() * n.Type.Size()), nil
 }
 
-// GetRNNWeightParams tells where a matrix and its bias are. What is not there has no address and no dimensions.
+// GetRNNWeightParams tells where a matrix and its bias are. What is not there has no address and no dimensions;
+// what is not asked for has neither a descriptor nor a place.
 func (t *Thread) GetRNNWeightParams(h Handle, desc rnnDesc, pseudo int32, size uint64, space hostmem.Ptr, number int32, mDesc tensorDesc, m hostmem.Ptr, bDesc tensorDesc, b hostmem.Ptr) error {
 	c := t.on(h)
 	n := c.network(desc)
@@ -65,8 +66,11 @@ func (t *Thread) GetRNNWeightParams(h Handle, desc rnnDesc, pseudo int32, size u
 		desc  tensorDesc
 		at    hostmem.Ptr
 	}{{matrix, mDesc, m}, {bias, bDesc, b}} {
+		if x.desc == 0 && x.at == hostmem.Nil {
+			continue
+		}
 		if x.desc == 0 || x.at == hostmem.Nil {
-			return because(badParam, "nowhere to put a matrix or a bias")
+			return because(badParam, "an address without a descriptor, or the other way round")
 		}
 		v, at := tensor{}, hostmem.Nil
 		if x.piece.Rows > 0 {

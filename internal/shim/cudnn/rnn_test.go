@@ -38,6 +38,13 @@ func TestRNNWeights(t *testing.T) {
 			t.Errorf("layer %d, number %d: matrix %v at %d, bias at %d", c.layer, c.number, dim, int64(at[0])-0x10000, bias)
 		}
 	}
+	var at [2]uint64
+	d.ok(d.th.GetRNNWeightParams(d.h, r, 0, size, 0x10000, 5, m, hostmem.Of(&at[0]), 0, hostmem.Nil))
+	d.ok(d.th.GetRNNWeightParams(d.h, r, 0, size, 0x10000, 5, 0, hostmem.Nil, b, hostmem.Of(&at[1])))
+	if at != [2]uint64{0x10000 + 380, 0x10000 + 2900} {
+		t.Errorf("asked for one by one: %#x", at)
+	}
+	wants(t, "an address without a descriptor", d.th.GetRNNWeightParams(d.h, r, 0, size, 0x10000, 5, m, hostmem.Of(&at[0]), 0, hostmem.Of(&at[1])), bad)
 	wants(t, "number", d.th.GetRNNWeightParams(d.h, r, 0, size, 0x10000, 9, m, array(0, 0), b, array(0, 0)), bad)
 	d.ok(d.th.SetRNNDescriptorV8(r, 0, dnn.CUDNN_GRU, dnn.CUDNN_RNN_DOUBLE_BIAS, 0, dnn.CUDNN_SKIP_INPUT, f32, f32, 0, 5, 5, 5, 2, 0, 0))
 	if size, err := d.th.GetRNNWeightSpaceSize(d.h, r); err != nil || size != 1140 {
