@@ -105,7 +105,7 @@ func (c *call) means(h tensorDesc, p hostmem.Ptr) nn.Tensor {
 	return c.tensor(h, p)
 }
 
-// DivisiveNormalizationForward makes y of x, whose means are taken away. No memory is needed for what is between.
+// DivisiveNormalizationForward makes y of x; the means are those of windows. No memory is needed for what is between.
 func (t *Thread) DivisiveNormalizationForward(h Handle, desc lrnDesc, mode dnn.CudnnDivNormMode_t, alpha hostmem.Ptr, xDesc tensorDesc, x, means, temp, temp2, beta hostmem.Ptr, yDesc tensorDesc, y hostmem.Ptr) error {
 	c := t.on(h)
 	l, in, mean, out := c.lrn(desc, true), c.tensor(xDesc, x), c.means(xDesc, means), c.tensor(yDesc, y)

@@ -226,13 +226,18 @@ func (t *Thread) ScaleTensor(h Handle, yDesc tensorDesc, y, alpha hostmem.Ptr) e
 	})
 }
 
-// SetTensor fills y with a value of its type.
+// SetTensor fills y with a value: of its type for integers; for others it is a factor, which is f32 for halves too.
 func (t *Thread) SetTensor(h Handle, yDesc tensorDesc, y, value hostmem.Ptr) error {
 	c := t.on(h)
 	out := c.tensor(yDesc, y)
 	c.need(value != hostmem.Nil, badParam, "no value")
 	return c.run(func() error {
-		e := express(out)
-		return e.put(c, e.number(out.Type.Value(hostmem.Bytes(value, uint64(out.Type.Size())))), nn.Plain, out)
+		e, v := express(out), 0.0
+		if out.Type.Float() {
+			v = c.number(out.Type, value)
+		} else {
+			v = out.Type.Value(hostmem.Bytes(value, uint64(out.Type.Size())))
+		}
+		return e.put(c, e.number(v), nn.Plain, out)
 	})
 }

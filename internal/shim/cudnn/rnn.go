@@ -94,7 +94,9 @@ func (t *Thread) GetRNNTempSpaceSizes(h Handle, desc rnnDesc, mode dnn.CudnnForw
 	if c.err != nil {
 		return 0, 0, c.err
 	}
-	w, r := n.Memory(x.layoutOf(), mode == dnn.CUDNN_FWD_MODE_TRAINING)
+	// Who asks for training also infers with that workspace: without a reserve more of it is needed.
+	w, _ := n.Memory(x.layoutOf(), false)
+	_, r := n.Memory(x.layoutOf(), mode == dnn.CUDNN_FWD_MODE_TRAINING)
 	return uint64(w), uint64(r), nil
 }
 

@@ -53,11 +53,19 @@ func (c *call) copied(s nn.Scale, x, y nn.Tensor) error {
 	return e.put(c, e.in(x), s, y)
 }
 
+// between are the factors of a copy between types: f64 if one of them is.
+func (c *call) between(from, to nn.Elem, alpha, beta hostmem.Ptr) nn.Scale {
+	if from == nn.F64 {
+		to = from
+	}
+	return c.scale(to, alpha, beta)
+}
+
 // TransformTensor copies x to y, whatever their strides are.
 func (t *Thread) TransformTensor(h Handle, alpha hostmem.Ptr, xDesc tensorDesc, x, beta hostmem.Ptr, yDesc tensorDesc, y hostmem.Ptr) error {
 	c := t.on(h)
 	in, out := c.pair(take[tensor](c, xDesc), x, take[tensor](c, yDesc), y)
-	s := c.scale(out.Type, alpha, beta)
+	s := c.between(in.Type, out.Type, alpha, beta)
 	c.need(nn.SameShape(in, out), badParam, "%v from %v", out.Dim, in.Dim)
 	return c.run(func() error { return c.copied(s, in, out) })
 }
@@ -95,7 +103,7 @@ func (c *call) transform(v transform, s nn.Scale, from tensor, p hostmem.Ptr, to
 func (t *Thread) TransformTensorEx(h Handle, desc transformDesc, alpha hostmem.Ptr, xDesc tensorDesc, x, beta hostmem.Ptr, yDesc tensorDesc, y hostmem.Ptr) error {
 	c := t.on(h)
 	v, from, to := take[transform](c, desc), take[tensor](c, xDesc), take[tensor](c, yDesc)
-	s := c.scale(elems[to.kind], alpha, beta)
+	s := c.between(elems[from.kind], elems[to.kind], alpha, beta)
 	return c.run(func() error { return c.transform(v, s, from, x, to, y) })
 }
 
@@ -103,6 +111,6 @@ func (t *Thread) TransformTensorEx(h Handle, desc transformDesc, alpha hostmem.P
 func (t *Thread) TransformFilter(h Handle, desc transformDesc, alpha hostmem.Ptr, xDesc filterDesc, x, beta hostmem.Ptr, yDesc filterDesc, y hostmem.Ptr) error {
 	c := t.on(h)
 	v, from, to := take[transform](c, desc), take[filter](c, xDesc), take[filter](c, yDesc)
-	s := c.scale(elems[to.kind], alpha, beta)
+	s := c.between(elems[from.kind], elems[to.kind], alpha, beta)
 	return c.run(func() error { return c.transform(v, s, from.tensor(), x, to.tensor(), y) })
 }

@@ -13,7 +13,7 @@ type CTC struct {
 	X, Grad Tensor // without an address of Grad there is no gradient
 	Costs   uint64 // one a sample, of X's type
 	Softmax bool   // X is not normalized; otherwise it is probabilities
-	Skip    bool   // of the gradient, what comes after the end of a sample stays as it is; otherwise it becomes 0
+	Skip    bool   // the gradient outside of a sample always stays as it is; otherwise it is 0 where a label takes all of the time
 	Longest int64  // label
 
 	// On the device: the labels of all samples one behind another, their lengths, those of the samples.
@@ -38,7 +38,7 @@ func (c *CTC) lay(g *region) (lse, alpha, beta, words uint64) {
 	return lse, alpha, beta, g.take(4 * (c.Longest + 2) * c.X.Dim[1])
 }
 
-// CTC computes the loss of every sample, and the gradient of X before it was normalized.
+// CTC computes the loss of every sample, and the gradient of X. A label that does not fit has no loss.
 func (r *Run) CTC(c CTC) error {
 	if c.X.Check() != nil || len(c.X.Dim) != 3 || c.Grad.Addr != 0 && (!SameShape(c.X, c.Grad) || c.Grad.Type != c.X.Type) {
 		return ErrShape

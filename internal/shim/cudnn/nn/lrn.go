@@ -9,7 +9,7 @@ import (
 var lrnKernels = module("local response normalization", "lrn")
 
 // LRN is y = x·(K + Alpha/m·Σx²)^-Beta, with the sum over N channels, or over N elements of each spatial dimension; m is how many
-// these are.
+// these are. With means the sum is of (x-μ)², where μ is the mean of the window's place.
 type LRN struct {
 	N              int64
 	Alpha, Beta, K float64
@@ -65,7 +65,7 @@ func same(ts ...*Tensor) (string, error) {
 	return suffix, nil
 }
 
-// LRN makes y of x. Means, of x's type, are taken away first; a tensor without an address is none.
+// LRN makes y of x. Means are of x's type; a tensor without an address is none.
 func (r *Run) LRN(l LRN, s Scale, x, mean, y Tensor) error {
 	space := len(x.Dim) - 2
 	suffix, err := same(&x, &mean, &y)

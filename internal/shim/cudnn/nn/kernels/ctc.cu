@@ -48,6 +48,14 @@ INLINE s64 firstLabel(const CTC &c, s64 n) {
 }
 INLINE int letter(const int *label, s64 s) { return s & 1 ? label[s / 2] : 0; }
 
+// shortest is how much time a label takes: letters that follow themselves have a blank between.
+INLINE s64 shortest(const int *label, s64 length) {
+    s64 n = length;
+    for (s64 i = 1; i < length; i++)
+        n += label[i] == label[i - 1];
+    return n;
+}
+
 // A warp has a sample: forward and backward through time, a lane a state.
 KERNEL ctcLoss(CTC c) {
     for (s64 n = BLOCK_X; n < c.batch; n += BLOCKS_X) {
@@ -89,7 +97,7 @@ KERNEL ctcLoss(CTC c) {
                 if (S > 1)
                     v = logSum(v, alpha[(T - 1) * step + S - 2]);
             }
-            storeAny(c.costs, n, c.type, -v);
+            storeAny(c.costs, n, c.type, T < shortest(label, c.labelLength[n]) ? 0 : -v);
         }
     }
 }
@@ -98,16 +106,22 @@ KERNEL ctcGradient(CTC c) {
     for (u64 row = BLOCK_X; row < (u64)(c.time * c.batch); row += BLOCKS_X) {
         s64 t = row / c.batch, n = row % c.batch, off = t * c.grad.stride[0] + n * c.grad.stride[1];
         s64 S = 2 * (s64)c.labelLength[n] + 1, T = c.length[n], step = c.batch * c.states;
+        const int *label = c.labels + firstLabel(c, n);
+        // As an H200 has it: a label that is too long has no loss and no gradient. What is outside of a sample becomes 0 only if
+        // its label takes all of the time, or is too long.
+        s64 least = shortest(label, c.labelLength[n]);
+        if (t >= T || T < least) {
+            for (s64 a = LANE; a < c.letters && !c.skip && T <= least; a += 32)
+                storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, 0);
+            continue;
+        }
         double loss = loadAny(c.costs, n, c.type);
         bool possible = loss - loss == 0;
-        if (t >= T && c.skip)
-            continue;
         for (s64 a = LANE; a < c.letters; a += 32)
-            storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, t < T && possible ? __nv_exp(logOf(c, t, n, a)) : 0);
+            storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, c.softmax && possible ? __nv_exp(logOf(c, t, n, a)) : 0);
         SYNC;
-        if (t >= T || !possible)
+        if (!possible)
             continue;
-        const int *label = c.labels + firstLabel(c, n);
         const double *alpha = c.alpha + t * step + n * c.states, *beta = c.beta + t * step + n * c.states;
         double total = NONE; // what all paths have together at this time: the loss again, without its rounding
         for (s64 s = 0; s < S; s++)
@@ -123,7 +137,7 @@ KERNEL ctcGradient(CTC c) {
             for (s64 q = s; q < S; q++)
                 if (letter(label, q) == a && alpha[q] != NONE && beta[q] != NONE)
                     sum += __nv_exp(alpha[q] + beta[q] - lp - total);
-            storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, __nv_exp(lp) - sum);
+            storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, c.softmax ? __nv_exp(lp) - sum : -sum / __nv_exp(lp));
         }
     }
 }

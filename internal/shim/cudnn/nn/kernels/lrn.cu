@@ -1,5 +1,5 @@
 // Local response normalization: y = x * (k + alpha/n * sum of squares in a window)^-beta. The window is over channels, or over the
-// places of one channel, whose values may have means taken away first.
+// places of one channel; the squares may be of distances from a mean that belongs to the window.
 #include "layer.h"
 
 struct LRN {
@@ -32,10 +32,8 @@ INLINE s64 offset(const Strided &t, const Place &p) {
 template <class A> struct Input {
     Strided x, mean;
     u32 type;
-    INLINE A at(const Place &p) const {
-        A v = As<A>::get(x.at, offset(x, p), type);
-        return mean.at ? v - As<A>::get(mean.at, offset(mean, p), type) : v;
-    }
+    INLINE A at(const Place &p) const { return As<A>::get(x.at, offset(x, p), type); }
+    INLINE A center(const Place &p) const { return mean.at ? As<A>::get(mean.at, offset(mean, p), type) : 0; }
 };
 
 // window calls f with every place of the window around p, or of those whose windows p is in.
@@ -58,9 +56,9 @@ template <class F> INLINE void window(const LRN &l, const Place &p, bool mirrore
 }
 
 template <class A> INLINE A energy(const LRN &l, const Input<A> &x, const Place &p) {
-    A sum = 0;
+    A sum = 0, m = x.center(p);
     window(l, p, false, [&](const Place &q) {
-        A v = x.at(q);
+        A v = x.at(q) - m;
         sum += v * v;
     });
     return (A)l.k + (A)l.alpha * sum;
@@ -77,15 +75,18 @@ template <class A>
 INLINE void backward(const LRN &l, const Scale &s, Input<A> x, const Strided &dy, const Strided &dx, const Strided &dmean, u32 dyType, u32 dxType, u64 count) {
     for (u64 i = FIRST; i < count; i += STEP) {
         Place p = split(i, l);
-        A sum = 0;
-        window(l, p, true, [&](const Place &q) {
-            A e = energy(l, x, q);
-            sum += As<A>::get(dy.at, offset(dy, q), dyType) * x.at(q) * powOf(e, -(A)l.beta - 1);
+        A v = x.at(p), g = As<A>::get(dy.at, offset(dy, p), dyType), e = energy(l, x, p), f = 2 * (A)l.alpha * (A)l.beta, sum = 0;
+        // An even window goes further to one side, so that its mirror image is what the gradient needs. Windows of places are not
+        // mirrored: an H200 does not.
+        window(l, p, l.after[1] != 0, [&](const Place &q) {
+            sum += As<A>::get(dy.at, offset(dy, q), dyType) * x.at(q) * powOf(energy(l, x, q), -(A)l.beta - 1) * (v - x.center(q));
         });
-        A g = As<A>::get(dy.at, offset(dy, p), dyType) * powOf(energy(l, x, p), -(A)l.beta) - 2 * (A)l.alpha * (A)l.beta * x.at(p) * sum;
-        mix<A>(s, dx.at, offset(dx, p), dxType, g);
-        if (dmean.at)
-            mix<A>(s, dmean.at, offset(dmean, p), dxType, -g);
+        mix<A>(s, dx.at, offset(dx, p), dxType, g * powOf(e, -(A)l.beta) - f * sum);
+        if (dmean.at) {
+            A far = 0, m = x.center(p);
+            window(l, p, false, [&](const Place &q) { far += x.at(q) - m; });
+            mix<A>(s, dmean.at, offset(dmean, p), dxType, f * g * v * powOf(e, -(A)l.beta - 1) * far);
+        }
     }
 }
 

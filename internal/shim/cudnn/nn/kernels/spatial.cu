@@ -8,7 +8,7 @@ struct Image {
     u32 type, unused;
 };
 
-template <class A> INLINE A along(s64 i, s64 n) { return n > 1 ? -1 + 2 * (A)i / (A)(n - 1) : 0; }
+template <class A> INLINE A along(s64 i, s64 n) { return n > 1 ? -1 + 2 * (A)i / (A)(n - 1) : -1; }
 
 template <class A> INLINE void gridForward(const Image &m, u64 theta, u64 grid) {
     for (u64 i = FIRST; i < (u64)(m.n * m.h * m.w); i += STEP) {
