@@ -33,7 +33,7 @@ type RNN struct {
 	Skip         bool  // the first layer's input has no matrix
 	Bias, BiasR  bool  // of the products with inputs, and with states
 
-	Clip      bool // LSTM's cells are kept between Low and High
+	Clip      bool // LSTM's cells are read as between Low and High
 	Low, High float64
 	Drop      float64 // of the inputs of all layers but the first
 	State     uint64  // of dropout

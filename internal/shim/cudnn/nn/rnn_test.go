@@ -59,11 +59,14 @@ func (k *rnnCase) cell(pseudo int64, x, h, c []float64) (nh, nc []float64) {
 			nh[j] = math.Tanh(a[0][j] + b[0][j])
 		case CellLSTM:
 			i, f, o := sigmoid(a[0][j]+b[0][j]), sigmoid(a[1][j]+b[1][j]), sigmoid(a[3][j]+b[3][j])
-			nc[j] = f*c[j] + i*math.Tanh(a[2][j]+b[2][j])
-			if k.n.Clip {
-				nc[j] = min(max(nc[j], k.n.Low), k.n.High)
+			read := func(c float64) float64 {
+				if k.n.Clip {
+					return min(max(c, k.n.Low), k.n.High)
+				}
+				return c
 			}
-			nh[j] = o * math.Tanh(nc[j])
+			nc[j] = f*read(c[j]) + i*math.Tanh(a[2][j]+b[2][j])
+			nh[j] = o * math.Tanh(read(nc[j]))
 		case CellGRU:
 			r, z := sigmoid(a[0][j]+b[0][j]), sigmoid(a[1][j]+b[1][j])
 			nh[j] = (1-z)*math.Tanh(a[2][j]+r*b[2][j]) + z*h[j]

@@ -118,7 +118,7 @@ KERNEL ctcGradient(CTC c) {
         double loss = loadAny(c.costs, n, c.type);
         bool possible = loss - loss == 0;
         for (s64 a = LANE; a < c.letters; a += 32)
-            storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, c.softmax && possible ? __nv_exp(logOf(c, t, n, a)) : 0);
+            storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, possible ? __nv_exp(logOf(c, t, n, a)) : 0);
         SYNC;
         if (!possible)
             continue;
@@ -137,7 +137,8 @@ KERNEL ctcGradient(CTC c) {
             for (s64 q = s; q < S; q++)
                 if (letter(label, q) == a && alpha[q] != NONE && beta[q] != NONE)
                     sum += __nv_exp(alpha[q] + beta[q] - lp - total);
-            storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, c.softmax ? __nv_exp(lp) - sum : -sum / __nv_exp(lp));
+            // Of probabilities it is -sum/p; one that no path uses keeps p, as an H200 has it.
+            storeAny(c.grad.at, off + a * c.grad.stride[2], c.type, c.softmax || sum == 0 ? __nv_exp(lp) - sum : -sum / __nv_exp(lp));
         }
     }
 }

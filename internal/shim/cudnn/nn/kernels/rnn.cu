@@ -74,6 +74,10 @@ template <class A> struct Cell {
     double low, high;
 };
 
+// A cell's state is clipped where it is read, by the next step and by the output; what is kept is not.
+template <class A, class C> INLINE A clipped(const C &c, A m) { return !c.clip ? m : m < (A)c.low ? (A)c.low : m > (A)c.high ? (A)c.high : m; }
+template <class A, class C> INLINE bool moves(const C &c, A m) { return !c.clip || (m >= (A)c.low && m <= (A)c.high); }
+
 template <class A> INLINE A gate(const Cell<A> &c, s64 b, s64 j, int g, int n, bool h) {
     s64 at = (b * n + g) * c.hidden + j;
     A v = h ? c.h[at] : c.skip ? c.x[b * c.hidden + j] : c.x[at];
@@ -98,10 +102,8 @@ template <class A> INLINE void step(const Cell<A> &c) {
                 g[k] = k == 2 ? tanhOf(v) : sigmoid(v);
                 c.gates[(b * 4 + k) * c.hidden + j] = g[k];
             }
-            A m = g[1] * c.cBefore[i] + g[0] * g[2];
-            if (c.clip)
-                m = m < (A)c.low ? (A)c.low : m > (A)c.high ? (A)c.high : m;
-            h = g[3] * tanhOf(m);
+            A m = g[1] * clipped(c, c.cBefore[i]) + g[0] * g[2];
+            h = g[3] * tanhOf(clipped(c, m));
             c.cAfter[i] = inside ? m : c.cBefore[i];
         } else {
             A r = sigmoid(gate(c, b, j, 0, 3, false) + gate(c, b, j, 0, 3, true));
@@ -159,16 +161,14 @@ template <class A> INLINE void back(const Back<A> &c) {
         } else if (c.cell == C_LSTM) {
             const A *g = c.gates + b * 4 * H + j;
             A *d = c.dx + b * 4 * H + j;
-            A in = g[0], forget = g[H], fresh = g[2 * H], out = g[3 * H], m = c.cAfter[i], tm = tanhOf(m);
-            A dm = c.dc[i] + dh * out * (1 - tm * tm);
-            if (c.clip && (m <= (A)c.low || m >= (A)c.high))
-                dm = 0;
+            A in = g[0], forget = g[H], fresh = g[2 * H], out = g[3 * H], m = c.cAfter[i], tm = tanhOf(clipped(c, m));
+            A dm = c.dc[i] + (moves(c, m) ? dh * out * (1 - tm * tm) : 0);
             d[0] = inside ? dm * fresh * in * (1 - in) : 0;
-            d[H] = inside ? dm * c.cBefore[i] * forget * (1 - forget) : 0;
+            d[H] = inside ? dm * clipped(c, c.cBefore[i]) * forget * (1 - forget) : 0;
             d[2 * H] = inside ? dm * in * (1 - fresh * fresh) : 0;
             d[3 * H] = inside ? dh * tm * out * (1 - out) : 0;
             if (inside)
-                c.dc[i] = dm * forget;
+                c.dc[i] = moves(c, c.cBefore[i]) ? dm * forget : 0;
         } else {
             const A *g = c.gates + b * 3 * H + j;
             A *d = c.dx + b * 3 * H + j, *e = c.dr + b * 3 * H + j;
