@@ -87,16 +87,23 @@ func differs(got, want string) string {
 			return "statuses"
 		}
 	}
-	a, b := strings.Fields(g[len(g)-1]), strings.Fields(w[len(w)-1])
-	if len(a) != len(b) || len(w) < 3 {
+	if len(w) < 3 {
 		return "results"
 	}
-	largest, x, y := 0.0, make([]float64, len(a)), make([]float64, len(a))
-	for i := range a {
+	return apart(strings.Fields(g[len(g)-1]), strings.Fields(w[len(w)-1]), bound(w[0]))
+}
+
+// apart says which number is further off than a share of the largest.
+func apart(got, want []string, share float64) string {
+	if len(got) != len(want) {
+		return "results"
+	}
+	largest, x, y := 0.0, make([]float64, len(got)), make([]float64, len(got))
+	for i := range got {
 		var err1, err2 error
-		x[i], err1 = strconv.ParseFloat(a[i], 64)
-		y[i], err2 = strconv.ParseFloat(b[i], 64)
-		if (err1 != nil || err2 != nil) && a[i] != b[i] {
+		x[i], err1 = strconv.ParseFloat(got[i], 64)
+		y[i], err2 = strconv.ParseFloat(want[i], 64)
+		if (err1 != nil || err2 != nil) && got[i] != want[i] {
 			return "results"
 		}
 		if !math.IsInf(y[i], 0) && !math.IsNaN(y[i]) {
@@ -105,8 +112,8 @@ func differs(got, want string) string {
 	}
 	for i := range x {
 		same := x[i] == y[i] || math.IsNaN(x[i]) && math.IsNaN(y[i])
-		if !same && !(math.Abs(x[i]-y[i]) <= bound(w[0])*largest) {
-			return fmt.Sprintf("number %d is %v, on an H200 %v", i, a[i], b[i])
+		if !same && !(math.Abs(x[i]-y[i]) <= share*largest) {
+			return fmt.Sprintf("number %d is %v, on an H200 %v", i, got[i], want[i])
 		}
 	}
 	return ""
