@@ -75,7 +75,7 @@ func (t *Thread) BackendSetAttribute(d backendDesc, name dnn.CudnnBackendAttribu
 		return err
 	}
 	if array == hostmem.Nil && count > 0 {
-		return because(nullPointer, "no elements of attribute %d", name)
+		return because(badParam, "no elements of attribute %d", name)
 	}
 	var e graph.Elements
 	if count > 0 {
@@ -94,11 +94,15 @@ func (t *Thread) BackendSetAttribute(d backendDesc, name dnn.CudnnBackendAttribu
 	return x.Set(name, typ, e)
 }
 
-// references are the descriptors an array names.
+// references are the descriptors an array names, nil for those that are NULL.
 func references(array []byte) ([]*graph.Descriptor, error) {
 	refs := make([]*graph.Descriptor, len(array)/8)
 	for i := range refs {
-		r, err := lookBackend(binary.LittleEndian.Uint64(array[8*i:]))
+		d := binary.LittleEndian.Uint64(array[8*i:])
+		if d == 0 {
+			continue
+		}
+		r, err := lookBackend(d)
 		if err != nil {
 			return nil, err
 		}
@@ -107,19 +111,27 @@ func references(array []byte) ([]*graph.Descriptor, error) {
 	return refs, nil
 }
 
-// BackendGetAttribute reads an attribute: how many elements it has, and as many of them as there is place for. Descriptors are copied
-// into those that the program has made for them.
+// BackendGetAttribute reads an attribute: as many of its elements as there is place for, and how many that were, or without a place how
+// many it has. Descriptors are copied into those that the program has made for them.
 func (t *Thread) BackendGetAttribute(d backendDesc, name dnn.CudnnBackendAttributeName_t, typ dnn.CudnnBackendAttributeType_t, asked int64, array hostmem.Ptr) (int64, error) {
+	if d == 0 {
+		return 0, because(badParam, "no descriptor")
+	}
 	x, err := lookBackend(d)
 	if err != nil {
 		return 0, err
 	}
 	if array == hostmem.Nil {
 		asked = 0
+	} else if asked < 0 {
+		return 0, because(badParam, "%d elements of attribute %d", asked, name)
 	}
 	n, e, err := x.Get(name, typ, asked)
 	if err != nil {
 		return 0, err
+	}
+	if asked > 0 {
+		n = min(n, asked)
 	}
 	if e.Refs == nil {
 		if len(e.Bytes) > 0 {
@@ -135,6 +147,9 @@ func (t *Thread) BackendGetAttribute(d backendDesc, name dnn.CudnnBackendAttribu
 		return 0, err
 	}
 	for i, r := range e.Refs {
+		if into[i] == nil {
+			return 0, because(nullPointer, "no descriptor for a result")
+		}
 		if err := into[i].Become(r); err != nil {
 			return 0, err
 		}
@@ -144,6 +159,9 @@ func (t *Thread) BackendGetAttribute(d backendDesc, name dnn.CudnnBackendAttribu
 
 // planned finds a plan and a variant pack.
 func planned(plan, pack backendDesc) (p, k *graph.Descriptor, err error) {
+	if plan == 0 || pack == 0 {
+		return nil, nil, because(badParam, "no plan or no variant pack")
+	}
 	if p, err = lookBackend(plan); err != nil {
 		return nil, nil, err
 	}

@@ -34,7 +34,7 @@ var operations = sync.OnceValue(func() map[Kind][]row {
 			{name: dnn.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, form: descriptors(Tensor, 1), need: true},
 		},
 		dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR: {
-			{name: dnn.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, form: descriptors(Pointwise, 1), need: true},
+			{name: dnn.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, form: descriptors(Pointwise, 1)},
 			{name: dnn.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, form: descriptors(Tensor, 1)},
 			{name: dnn.CUDNN_ATTR_OPERATION_POINTWISE_BDESC, form: descriptors(Tensor, 1)},
 			{name: dnn.CUDNN_ATTR_OPERATION_POINTWISE_YDESC, form: descriptors(Tensor, 1), out: true},

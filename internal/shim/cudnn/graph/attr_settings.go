@@ -10,8 +10,8 @@ import (
 var settings = sync.OnceValue(func() map[Kind][]row {
 	return map[Kind][]row{
 		dnn.CUDNN_BACKEND_POINTWISE_DESCRIPTOR: {
-			{name: dnn.CUDNN_ATTR_POINTWISE_MODE, form: pointwiseMode, need: true},
-			{name: dnn.CUDNN_ATTR_POINTWISE_MATH_PREC, form: dataType, need: true},
+			{name: dnn.CUDNN_ATTR_POINTWISE_MODE, form: pointwiseMode},
+			{name: dnn.CUDNN_ATTR_POINTWISE_MATH_PREC, form: dataType},
 			{name: dnn.CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, form: nanMode},
 			{name: dnn.CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP, form: floats(1)},
 			{name: dnn.CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP, form: floats(1)},
@@ -31,7 +31,7 @@ var settings = sync.OnceValue(func() map[Kind][]row {
 			{name: dnn.CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, form: int64s(1), need: true},
 		},
 		dnn.CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR: {
-			{name: dnn.CUDNN_ATTR_ENGINEHEUR_MODE, form: heurMode, need: true},
+			{name: dnn.CUDNN_ATTR_ENGINEHEUR_MODE, form: heurMode},
 			{name: dnn.CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, form: descriptors(OperationGraph, 1), need: true},
 			{name: dnn.CUDNN_ATTR_ENGINEHEUR_RESULTS, form: descriptors(EngineCfg, many), fixed: true},
 			{name: dnn.CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET, form: oneInt32},
@@ -77,8 +77,8 @@ var settings = sync.OnceValue(func() map[Kind][]row {
 		dnn.CUDNN_BACKEND_TENSOR_DESCRIPTOR: {
 			{name: dnn.CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, form: int64s(1), need: true},
 			{name: dnn.CUDNN_ATTR_TENSOR_DATA_TYPE, form: dataType, need: true},
-			{name: dnn.CUDNN_ATTR_TENSOR_DIMENSIONS, form: int64s(maxDims), need: true},
-			{name: dnn.CUDNN_ATTR_TENSOR_STRIDES, form: int64s(maxDims), need: true},
+			{name: dnn.CUDNN_ATTR_TENSOR_DIMENSIONS, form: int64s(mostDims), need: true},
+			{name: dnn.CUDNN_ATTR_TENSOR_STRIDES, form: int64s(mostDims), need: true},
 			{name: dnn.CUDNN_ATTR_TENSOR_VECTOR_COUNT, form: int64s(1)},
 			{name: dnn.CUDNN_ATTR_TENSOR_VECTORIZED_DIMENSION, form: int64s(1)},
 			{name: dnn.CUDNN_ATTR_TENSOR_UNIQUE_ID, form: int64s(1), need: true},
@@ -90,8 +90,8 @@ var settings = sync.OnceValue(func() map[Kind][]row {
 			{name: dnn.CUDNN_ATTR_TENSOR_RAGGED_OFFSET_MULTIPLIER, form: int64s(1)},
 		},
 		dnn.CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR: {
-			{name: dnn.CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, form: int64s(many), need: true},
-			{name: dnn.CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, form: pointers(many), need: true},
+			{name: dnn.CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, form: int64s(many)},
+			{name: dnn.CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, form: pointers(many)},
 			{name: dnn.CUDNN_ATTR_VARIANT_PACK_INTERMEDIATES, form: pointers(many)},
 			{name: dnn.CUDNN_ATTR_VARIANT_PACK_WORKSPACE, form: pointers(1)},
 			{name: dnn.CUDNN_ATTR_VARIANT_PACK_OVERRIDE_UNIQUE_IDS, form: int64s(many)},

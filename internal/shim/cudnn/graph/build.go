@@ -84,9 +84,9 @@ const engines = 1
 
 func checkEngine(g given) error {
 	if i := g.whole(dnn.CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 0); i < 0 || i >= engines {
-		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "engine %d of %d", i, engines)
+		return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "engine %d of %d", i, engines)
 	}
-	return nil
+	return g.ref(dnn.CUDNN_ATTR_ENGINE_OPERATION_GRAPH).made.(*graph).runs()
 }
 
 func checkHeuristic(g given) error {
@@ -115,10 +115,19 @@ func (d *Descriptor) computed(a Attr) (value, bool) {
 		return number(0)
 	case dnn.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
 		return number(d.made.(*plan).graph.workspace())
+	case dnn.CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG: // of a plan that was made of text
+		gr := d.made.(*plan).graph
+		return value{refs: []*Descriptor{configOf(&Descriptor{kind: OperationGraph, final: true, made: gr, values: map[Attr]value{
+			dnn.CUDNN_ATTR_OPERATIONGRAPH_OPS: {typ: dnn.CUDNN_TYPE_BACKEND_DESCRIPTOR, refs: gr.given},
+		}})}}, true
 	case dnn.CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION:
 		return value{chars: d.made.(*plan).json()}, true
 	case dnn.CUDNN_ATTR_ENGINEHEUR_RESULTS:
-		return value{refs: []*Descriptor{configOf(d.values[dnn.CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH].refs[0])}}, true
+		of := d.values[dnn.CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH].refs[0]
+		if _, asked := d.values[dnn.CUDNN_ATTR_ENGINEHEUR_MODE]; !asked || of.made.(*graph).runs() != nil {
+			return value{refs: []*Descriptor{}}, true
+		}
+		return value{refs: []*Descriptor{configOf(of)}}, true
 	}
 	return value{}, false
 }
@@ -143,7 +152,7 @@ func buildPlan(g given) (*plan, error) {
 	}
 	cfg := g.ref(dnn.CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
 	if cfg == nil {
-		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "attribute %d is not set", dnn.CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
+		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "attribute %d is not set", dnn.CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
 	}
 	engine := cfg.values[dnn.CUDNN_ATTR_ENGINECFG_ENGINE].refs[0]
 	return planned(engine.values[dnn.CUDNN_ATTR_ENGINE_OPERATION_GRAPH].refs[0].made.(*graph))
@@ -151,8 +160,8 @@ func buildPlan(g given) (*plan, error) {
 
 // planned is a plan of a graph that is whole.
 func planned(gr *graph) (*plan, error) {
-	if gr.open != nil {
-		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "virtual tensor %d is written by nobody", gr.open.uid)
+	if err := gr.runs(); err != nil {
+		return nil, err
 	}
 	return &plan{gr}, nil
 }
@@ -281,9 +290,6 @@ func buildPack(g given) (*pack, error) {
 	}
 	p := &pack{at: map[int64]uint64{}, other: map[int64]sides{}, workspace: uint64(g.whole(dnn.CUDNN_ATTR_VARIANT_PACK_WORKSPACE, 0))}
 	for i, id := range ids {
-		if _, twice := p.at[id]; twice {
-			return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_DUPLICATED_ENTRIES, "tensor %d is there twice", id)
-		}
 		p.at[id] = uint64(at[i])
 	}
 	others := g[dnn.CUDNN_ATTR_VARIANT_PACK_OVERRIDE_UNIQUE_IDS].wholes
@@ -292,7 +298,7 @@ func buildPack(g given) (*pack, error) {
 	}
 	for i, id := range others {
 		o := sides{vector(g, dnn.CUDNN_ATTR_VARIANT_PACK_OVERRIDE_SHAPES, i), vector(g, dnn.CUDNN_ATTR_VARIANT_PACK_OVERRIDE_STRIDES, i)}
-		if len(o.dim) == 0 || len(o.dim) != len(o.stride) || !positive(o.dim, o.stride) {
+		if len(o.dim) == 0 || len(o.dim) != len(o.stride) || !natural(o.dim) || slices.Contains(o.dim, 0) || !natural(o.stride) {
 			return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "%d sizes and %d strides of tensor %d", len(o.dim), len(o.stride), id)
 		}
 		p.other[id] = o

@@ -45,7 +45,7 @@ type value struct {
 // New makes a descriptor.
 func New(k Kind) (*Descriptor, error) {
 	if _, ok := rows(k); !ok {
-		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "descriptor type %d", k)
+		return nil, fail(dnn.CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "a descriptor of unknown type %d", k)
 	}
 	return &Descriptor{kind: k, values: map[Attr]value{}}, nil
 }
@@ -83,15 +83,17 @@ func (d *Descriptor) CheckSet(a Attr, t dnn.CudnnBackendAttributeType_t, count i
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.final {
-		return fail(dnn.CUDNN_STATUS_NOT_INITIALIZED, "the descriptor is finalized")
+		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "the descriptor is finalized")
 	}
 	r, err := d.check(a, t)
 	switch {
 	case err != nil:
 		return err
+	case a == dnn.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
+		return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "attribute %d cannot be set", a)
 	case r.fixed:
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "attribute %d cannot be set", a)
-	case count < 0 || count > r.form.most || count == 0 && r.form.most == 1:
+	case count < 0 || count > r.form.most || count == 0 && r.form.most <= mostDims:
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "attribute %d has no %d elements", a, count)
 	}
 	return nil
@@ -107,13 +109,14 @@ func (d *Descriptor) Set(a Attr, t dnn.CudnnBackendAttributeType_t, e Elements) 
 	v := value{typ: t}
 	switch size := int(elementSize(t)); {
 	case t == dnn.CUDNN_TYPE_BACKEND_DESCRIPTOR:
-		of := find(d.kind, a).form.of
-		for _, ref := range e.Refs {
-			if err := usable(ref, of); err != nil {
-				return err
+		if find(d.kind, a).form.of == anyOperation {
+			for _, ref := range e.Refs {
+				if ref == nil || operations()[ref.kind] == nil {
+					return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "what is no operation for attribute %d", a)
+				}
 			}
 		}
-		v.refs = slices.Clone(e.Refs)
+		v.refs = slices.Clone(e.Refs) // looked at when the descriptor is finalized
 	case t == dnn.CUDNN_TYPE_CHAR:
 		v.chars = slices.Clone(e.Bytes)
 	case t == dnn.CUDNN_TYPE_FLOAT:
@@ -132,7 +135,7 @@ func (d *Descriptor) Set(a Attr, t dnn.CudnnBackendAttributeType_t, e Elements) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.final {
-		return fail(dnn.CUDNN_STATUS_NOT_INITIALIZED, "the descriptor is finalized")
+		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "the descriptor is finalized")
 	}
 	d.values[a] = v
 	return nil
@@ -141,8 +144,6 @@ func (d *Descriptor) Set(a Attr, t dnn.CudnnBackendAttributeType_t, e Elements) 
 // usable reports a descriptor that another may refer to.
 func usable(ref *Descriptor, of Kind) error {
 	switch {
-	case ref == nil:
-		return fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no descriptor")
 	case of == anyOperation && operations()[ref.kind] == nil, of != anyOperation && ref.kind != of:
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "a descriptor of type %d", ref.kind)
 	case !ref.Final():
@@ -173,20 +174,27 @@ func (d *Descriptor) Final() bool {
 // that are asked for become copies of the descriptors.
 func (d *Descriptor) Get(a Attr, t dnn.CudnnBackendAttributeType_t, asked int64) (count int64, e Elements, err error) {
 	if !d.Final() {
-		return 0, e, fail(dnn.CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "the descriptor is not finalized")
+		return 0, e, fail(dnn.CUDNN_STATUS_NOT_INITIALIZED, "the descriptor is not finalized")
 	}
-	if _, err := d.check(a, t); err != nil {
+	r, err := d.check(a, t)
+	if err != nil {
 		return 0, e, err
 	}
 	v, ok := d.values[a]
 	if !ok {
 		v, ok = d.computed(a)
 	}
+	if !ok && r.form.most == 1 && t != dnn.CUDNN_TYPE_BACKEND_DESCRIPTOR { // what counts where nothing was set
+		v, ok = value{wholes: []int64{unset[a]}}, true
+	}
 	if !ok {
 		return 0, e, fail(dnn.CUDNN_STATUS_BAD_PARAM, "attribute %d was not set", a)
 	}
 	return v.as(t, asked)
 }
+
+// unset are the attributes that are not 0 where nothing was set.
+var unset = map[Attr]int64{dnn.CUDNN_ATTR_TENSOR_VECTOR_COUNT: 1, dnn.CUDNN_ATTR_TENSOR_VECTORIZED_DIMENSION: -1, dnn.CUDNN_ATTR_TENSOR_RAGGED_OFFSET_MULTIPLIER: 1}
 
 // as is the first elements of a value, in a type.
 func (v value) as(t dnn.CudnnBackendAttributeType_t, asked int64) (int64, Elements, error) {
@@ -241,12 +249,12 @@ func (d *Descriptor) Finalize() error {
 	final, given := d.final, maps.Clone(d.values)
 	d.mu.Unlock()
 	if final {
-		return nil
+		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "the descriptor is finalized")
 	}
 	all, _ := rows(d.kind)
 	for _, r := range all {
-		if _, ok := given[r.name]; r.need && !ok {
-			return fail(dnn.CUDNN_STATUS_BAD_PARAM, "attribute %d is not set", r.name)
+		if err := r.settle(given); err != nil {
+			return err
 		}
 	}
 	made, err := d.build(given)
@@ -256,6 +264,40 @@ func (d *Descriptor) Finalize() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.final, d.made, d.values = true, made, given
+	return nil
+}
+
+// settle makes the descriptors that an attribute names those of now: what becomes of them later changes nothing. One that is NULL is not
+// set.
+func (r *row) settle(values map[Attr]value) error {
+	v, ok := values[r.name]
+	if ok && r.form.most == 1 && len(v.refs) == 1 && v.refs[0] == nil {
+		delete(values, r.name)
+		ok = false
+	}
+	if !ok {
+		if r.need {
+			return fail(dnn.CUDNN_STATUS_BAD_PARAM, "attribute %d is not set", r.name)
+		}
+		return nil
+	}
+	now := make([]*Descriptor, len(v.refs))
+	for i, ref := range v.refs {
+		if ref == nil {
+			return fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no descriptor in attribute %d", r.name)
+		}
+		if err := usable(ref, r.form.of); err != nil {
+			return err
+		}
+		now[i] = &Descriptor{kind: ref.kind}
+		if err := now[i].Become(ref); err != nil {
+			return err
+		}
+	}
+	if v.refs != nil {
+		v.refs = now
+		values[r.name] = v
+	}
 	return nil
 }
 

@@ -19,13 +19,7 @@ func (x *exec) number(t *tensor) float64 {
 
 // prepared finds plan and pack, and says whether all tensors of the plan are there.
 func prepared(planned, packed *Descriptor) (*plan, *pack, error) {
-	if planned == nil || packed == nil {
-		return nil, nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no plan or no variant pack")
-	}
-	if planned.kind != ExecutionPlan || packed.kind != VariantPack {
-		return nil, nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "descriptors of types %d and %d for a plan and a variant pack", planned.kind, packed.kind)
-	}
-	if !planned.Final() || !packed.Final() {
+	if planned.kind != ExecutionPlan || packed.kind != VariantPack || !planned.Final() || !packed.Final() {
 		return nil, nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a plan or variant pack that is not finalized")
 	}
 	return planned.made.(*plan), packed.made.(*pack), nil

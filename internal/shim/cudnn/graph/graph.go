@@ -20,6 +20,7 @@ type operation struct {
 	parts   []*expression // its kernels, where they are expressions
 	cut     cut           // of a product
 	direct  *direct       // of an attention that is done at once
+	refused error         // why it does not run, where that is said only when an engine is asked for
 	apart   bool          // it is an attention that is made of other operations
 }
 
@@ -74,7 +75,15 @@ func buildOperation(k Kind, g given) (*operation, error) {
 			}
 		}
 	}
+	if o.empty() && (o.lower.write == nil || isReduction(o)) {
+		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "an operation of type %d on nothing", k)
+	}
 	return o, o.lower.check(o)
+}
+
+// empty reports an operation with a tensor without elements.
+func (o *operation) empty() bool {
+	return slices.ContainsFunc(slices.Concat(o.in, o.out), func(t *tensor) bool { return t.shape().Empty() })
 }
 
 // writes reports an attribute that names a result. What a norm learned from is one only while it learns.
@@ -133,6 +142,19 @@ type graph struct {
 // runner is a part of a graph that is enqueued at once.
 type runner interface{ run(x *exec) error }
 
+// runs reports why a graph cannot be executed.
+func (gr *graph) runs() error {
+	if gr.open != nil {
+		return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, "virtual tensor %d is written by nobody", gr.open.uid)
+	}
+	for _, o := range gr.ops {
+		if o.refused != nil {
+			return o.refused
+		}
+	}
+	return nil
+}
+
 func buildGraph(g given) (*graph, error) { return newGraph(g[dnn.CUDNN_ATTR_OPERATIONGRAPH_OPS].refs) }
 
 func newGraph(descriptors []*Descriptor) (*graph, error) {
@@ -162,6 +184,9 @@ func newGraph(descriptors []*Descriptor) (*graph, error) {
 	}
 	if err := gr.order(ops, made); err != nil {
 		return nil, err
+	}
+	if gr.runs() != nil {
+		return gr, nil
 	}
 	return gr, gr.group()
 }

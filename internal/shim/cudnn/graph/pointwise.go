@@ -83,6 +83,13 @@ func pointArgs(o *operation) []*tensor {
 }
 
 func checkPointwise(o *operation) error {
+	if len(o.in) == 0 && len(o.out) == 0 {
+		o.refused = fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "a pointwise operation of nothing")
+		return nil
+	}
+	if o.g.ref(dnn.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR) == nil {
+		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "a pointwise operation without a mode")
+	}
 	mode := pointMode(o)
 	row, ok := pointModes[mode]
 	if !ok {
@@ -97,7 +104,7 @@ func checkPointwise(o *operation) error {
 	}
 	for _, t := range args {
 		if !broadcasts(t.dim, o.out[0].dim) {
-			return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "sizes %v do not become %v", t.dim, o.out[0].dim)
+			o.refused = fail(dnn.CUDNN_STATUS_NOT_SUPPORTED_SHAPE, "sizes %v do not become %v", t.dim, o.out[0].dim)
 		}
 	}
 	if axis := pointAxis(o); mode == dnn.CUDNN_POINTWISE_GEN_INDEX && (axis < 0 || axis >= len(o.out[0].dim)) {

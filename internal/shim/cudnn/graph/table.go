@@ -32,7 +32,8 @@ type form struct {
 
 const (
 	many         = 1 << 24 // more than any program has
-	maxDims      = 8
+	maxDims      = 8       // of a tensor that can be used
+	mostDims     = 12      // that can be set
 	anyOperation = Kind(-1)
 )
 

@@ -73,8 +73,11 @@ func buildTensor(g given) (*tensor, error) {
 	if len(t.dim) != len(t.stride) || len(t.dim) == 0 {
 		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "%d sizes and %d strides", len(t.dim), len(t.stride))
 	}
-	if !positive(t.dim, t.stride) {
+	if !natural(t.dim) || !natural(t.stride) {
 		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "sizes %v, strides %v", t.dim, t.stride)
+	}
+	if len(t.dim) > maxDims {
+		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "a tensor of %d dimensions", len(t.dim))
 	}
 	typ := dnn.CudnnDataType_t(g.whole(dnn.CUDNN_ATTR_TENSOR_DATA_TYPE, 0))
 	e, ok := elemTypes[typ]
@@ -110,9 +113,9 @@ func buildTensor(g given) (*tensor, error) {
 	return t, nil
 }
 
-// positive reports sizes and strides that are none below what they can be.
-func positive(dim, stride []int64) bool {
-	return !slices.ContainsFunc(dim, func(n int64) bool { return n <= 0 }) && !slices.ContainsFunc(stride, func(n int64) bool { return n < 0 })
+// natural reports numbers of which none is negative.
+func natural(list []int64) bool {
+	return !slices.ContainsFunc(list, func(n int64) bool { return n < 0 })
 }
 
 // countable reports sizes whose product and extent are numbers that can be computed with.
@@ -120,6 +123,7 @@ func countable(dim, stride []int64) bool {
 	const most = 1 << 48
 	n, span := int64(1), int64(1)
 	for i, d := range dim {
+		d = max(d, 1)
 		if d > most/n || d > 1 && stride[i] > most/(d-1) {
 			return false
 		}
