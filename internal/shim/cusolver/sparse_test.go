@@ -183,8 +183,15 @@ func TestSpSingular(t *testing.T) {
 		a.set(9, 9, -2)
 		c = r.csr(a, 0, false)
 		r.ok(r.th.SpCsrlsvchol(r.sp, n, c.nnz, c.d, c.values, c.from, c.index, b, 0, 0, x, singular, r.e))
-		if v := r.info(singular); v != 9 {
+		if v := r.info(singular); v != 10 { // the device counts from 1, the host from 0
 			t.Errorf("Cholesky: singular at %d", v)
+		}
+		r.ok(r.th.SpCsrlsvcholHost(r.sp, n, c.nnz, c.d, c.values, c.from, c.index, b, 0, 0, x, singular, r.e))
+		if v := r.info(singular); v != 9 {
+			t.Errorf("Cholesky on the host: singular at %d", v)
+		}
+		if err := r.th.SpCsrlsvcholHost(r.sp, n, c.nnz, c.d, c.values, c.from, c.index, b, 0, 9, x, singular, r.e); err != invalidValue || r.info(singular) != 0 {
+			t.Errorf("an ordering that is none: %v, %d", err, r.info(singular))
 		}
 	})
 }

@@ -71,10 +71,11 @@ type spSystem struct {
 	reorder  int32
 	b, x     hostmem.Ptr
 	singular hostmem.Ptr
+	at       place
 }
 
-func (t *Thread) system(h SpHandle, at place, s *spSystem) error {
-	if err := t.begin(h, at); err != nil {
+func (t *Thread) system(h SpHandle, s *spSystem) error {
+	if err := t.begin(h, s.at); err != nil {
 		return err
 	}
 	if s.singular == hostmem.Nil || s.x == hostmem.Nil {
@@ -98,6 +99,7 @@ func solveSystem[T direct.Number](t *Thread, s *spSystem) error {
 	}
 	order, err := orderOf(m.Pattern, s.reorder)
 	if err != nil {
+		hostmem.Store(s.singular, int32(0)) // as an H200 has it
 		return err
 	}
 	if s.reorder != orderNone {
@@ -109,6 +111,9 @@ func solveSystem[T direct.Number](t *Thread, s *spSystem) error {
 	}
 	f, bad := factor(m, s.by)
 	if f == nil {
+		if s.at == onDevice {
+			bad++ // counted from 1, as an H200 has it
+		}
 		return answer(s.singular, int32(bad))
 	}
 	for i, v := range f.Solve(right) {
@@ -122,27 +127,27 @@ func solveSystem[T direct.Number](t *Thread, s *spSystem) error {
 
 // SpCsrlsvluHost solves A x = b by LU with exchanges of rows.
 func (t *Thread) SpCsrlsvluHost(h SpHandle, n, nnz int64, d Descr, values, from, index, b hostmem.Ptr, tol float64, reorder int32, x, singular hostmem.Ptr, e Elem) error {
-	return t.system(h, onHost, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byLU, tol, reorder, b, x, singular})
+	return t.system(h, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byLU, tol, reorder, b, x, singular, onHost})
 }
 
 // SpCsrlsvqr solves A x = b by QR.
 func (t *Thread) SpCsrlsvqr(h SpHandle, n, nnz int64, d Descr, values, from, index, b hostmem.Ptr, tol float64, reorder int32, x, singular hostmem.Ptr, e Elem) error {
-	return t.system(h, onDevice, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byQR, tol, reorder, b, x, singular})
+	return t.system(h, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byQR, tol, reorder, b, x, singular, onDevice})
 }
 
 // SpCsrlsvqrHost is SpCsrlsvqr of memory of the host.
 func (t *Thread) SpCsrlsvqrHost(h SpHandle, n, nnz int64, d Descr, values, from, index, b hostmem.Ptr, tol float64, reorder int32, x, singular hostmem.Ptr, e Elem) error {
-	return t.system(h, onHost, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byQR, tol, reorder, b, x, singular})
+	return t.system(h, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byQR, tol, reorder, b, x, singular, onHost})
 }
 
 // SpCsrlsvchol solves A x = b by Cholesky, of the lower part of A.
 func (t *Thread) SpCsrlsvchol(h SpHandle, n, nnz int64, d Descr, values, from, index, b hostmem.Ptr, tol float64, reorder int32, x, singular hostmem.Ptr, e Elem) error {
-	return t.system(h, onDevice, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byCholesky, tol, reorder, b, x, singular})
+	return t.system(h, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byCholesky, tol, reorder, b, x, singular, onDevice})
 }
 
 // SpCsrlsvcholHost is SpCsrlsvchol of memory of the host.
 func (t *Thread) SpCsrlsvcholHost(h SpHandle, n, nnz int64, d Descr, values, from, index, b hostmem.Ptr, tol float64, reorder int32, x, singular hostmem.Ptr, e Elem) error {
-	return t.system(h, onHost, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byCholesky, tol, reorder, b, x, singular})
+	return t.system(h, &spSystem{spMatrix{n, n, nnz, d, values, from, index, e}, byCholesky, tol, reorder, b, x, singular, onHost})
 }
 
 // spLeast is a least squares problem and where its answers go.
