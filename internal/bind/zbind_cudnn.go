@@ -46,9 +46,12 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnConvolutionBackwardFilter", Call: bind_cudnnConvolutionBackwardFilter},
 	{Name: "cudnnConvolutionBiasActivationForward", Call: bind_cudnnConvolutionBiasActivationForward},
 	{Name: "cudnnConvolutionForward", Call: bind_cudnnConvolutionForward},
+	{Name: "cudnnCopyAlgorithmDescriptor", Call: bind_cudnnCopyAlgorithmDescriptor},
 	{Name: "cudnnCreate_8", Call: bind_cudnnCreate_8},
 	{Name: "cudnnCreate_9", Call: bind_cudnnCreate_9},
 	{Name: "cudnnCreateActivationDescriptor", Call: bind_cudnnCreateActivationDescriptor},
+	{Name: "cudnnCreateAlgorithmDescriptor", Call: bind_cudnnCreateAlgorithmDescriptor},
+	{Name: "cudnnCreateAlgorithmPerformance", Call: bind_cudnnCreateAlgorithmPerformance},
 	{Name: "cudnnCreateAttnDescriptor", Call: bind_cudnnCreateAttnDescriptor},
 	{Name: "cudnnCreateCTCLossDescriptor", Call: bind_cudnnCreateCTCLossDescriptor},
 	{Name: "cudnnCreateConvolutionDescriptor", Call: bind_cudnnCreateConvolutionDescriptor},
@@ -59,6 +62,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnCreateFusedOpsVariantParamPack", Call: bind_cudnnCreateFusedOpsVariantParamPack},
 	{Name: "cudnnCreateLRNDescriptor", Call: bind_cudnnCreateLRNDescriptor},
 	{Name: "cudnnCreateOpTensorDescriptor", Call: bind_cudnnCreateOpTensorDescriptor},
+	{Name: "cudnnCreatePersistentRNNPlan", Call: bind_cudnnCreatePersistentRNNPlan},
 	{Name: "cudnnCreatePoolingDescriptor", Call: bind_cudnnCreatePoolingDescriptor},
 	{Name: "cudnnCreateRNNDataDescriptor", Call: bind_cudnnCreateRNNDataDescriptor},
 	{Name: "cudnnCreateRNNDescriptor", Call: bind_cudnnCreateRNNDescriptor},
@@ -71,6 +75,8 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnDeriveNormTensorDescriptor", Call: bind_cudnnDeriveNormTensorDescriptor},
 	{Name: "cudnnDestroy", Call: bind_cudnnDestroy},
 	{Name: "cudnnDestroyActivationDescriptor", Call: bind_cudnnDestroyActivationDescriptor},
+	{Name: "cudnnDestroyAlgorithmDescriptor", Call: bind_cudnnDestroyAlgorithmDescriptor},
+	{Name: "cudnnDestroyAlgorithmPerformance", Call: bind_cudnnDestroyAlgorithmPerformance},
 	{Name: "cudnnDestroyAttnDescriptor", Call: bind_cudnnDestroyAttnDescriptor},
 	{Name: "cudnnDestroyCTCLossDescriptor", Call: bind_cudnnDestroyCTCLossDescriptor},
 	{Name: "cudnnDestroyConvolutionDescriptor", Call: bind_cudnnDestroyConvolutionDescriptor},
@@ -81,6 +87,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnDestroyFusedOpsVariantParamPack", Call: bind_cudnnDestroyFusedOpsVariantParamPack},
 	{Name: "cudnnDestroyLRNDescriptor", Call: bind_cudnnDestroyLRNDescriptor},
 	{Name: "cudnnDestroyOpTensorDescriptor", Call: bind_cudnnDestroyOpTensorDescriptor},
+	{Name: "cudnnDestroyPersistentRNNPlan", Call: bind_cudnnDestroyPersistentRNNPlan},
 	{Name: "cudnnDestroyPoolingDescriptor", Call: bind_cudnnDestroyPoolingDescriptor},
 	{Name: "cudnnDestroyRNNDataDescriptor", Call: bind_cudnnDestroyRNNDataDescriptor},
 	{Name: "cudnnDestroyRNNDescriptor", Call: bind_cudnnDestroyRNNDescriptor},
@@ -101,8 +108,15 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnFindConvolutionBackwardFilterAlgorithmEx", Call: bind_cudnnFindConvolutionBackwardFilterAlgorithmEx},
 	{Name: "cudnnFindConvolutionForwardAlgorithm", Call: bind_cudnnFindConvolutionForwardAlgorithm},
 	{Name: "cudnnFindConvolutionForwardAlgorithmEx", Call: bind_cudnnFindConvolutionForwardAlgorithmEx},
+	{Name: "cudnnFindRNNBackwardDataAlgorithmEx", Call: bind_cudnnFindRNNBackwardDataAlgorithmEx},
+	{Name: "cudnnFindRNNBackwardWeightsAlgorithmEx", Call: bind_cudnnFindRNNBackwardWeightsAlgorithmEx},
+	{Name: "cudnnFindRNNForwardInferenceAlgorithmEx", Call: bind_cudnnFindRNNForwardInferenceAlgorithmEx},
+	{Name: "cudnnFindRNNForwardTrainingAlgorithmEx", Call: bind_cudnnFindRNNForwardTrainingAlgorithmEx},
 	{Name: "cudnnGetActivationDescriptor", Call: bind_cudnnGetActivationDescriptor},
 	{Name: "cudnnGetActivationDescriptorSwishBeta", Call: bind_cudnnGetActivationDescriptorSwishBeta},
+	{Name: "cudnnGetAlgorithmDescriptor", Call: bind_cudnnGetAlgorithmDescriptor},
+	{Name: "cudnnGetAlgorithmPerformance", Call: bind_cudnnGetAlgorithmPerformance},
+	{Name: "cudnnGetAlgorithmSpaceSize", Call: bind_cudnnGetAlgorithmSpaceSize},
 	{Name: "cudnnGetAttnDescriptor", Call: bind_cudnnGetAttnDescriptor},
 	{Name: "cudnnGetBatchNormalizationBackwardExWorkspaceSize", Call: bind_cudnnGetBatchNormalizationBackwardExWorkspaceSize},
 	{Name: "cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize", Call: bind_cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize},
@@ -145,11 +159,25 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetPooling2dForwardOutputDim", Call: bind_cudnnGetPooling2dForwardOutputDim},
 	{Name: "cudnnGetPoolingNdDescriptor", Call: bind_cudnnGetPoolingNdDescriptor},
 	{Name: "cudnnGetPoolingNdForwardOutputDim", Call: bind_cudnnGetPoolingNdForwardOutputDim},
+	{Name: "cudnnGetRNNBackwardDataAlgorithmMaxCount", Call: bind_cudnnGetRNNBackwardDataAlgorithmMaxCount},
+	{Name: "cudnnGetRNNBackwardWeightsAlgorithmMaxCount", Call: bind_cudnnGetRNNBackwardWeightsAlgorithmMaxCount},
+	{Name: "cudnnGetRNNBiasMode", Call: bind_cudnnGetRNNBiasMode},
 	{Name: "cudnnGetRNNDataDescriptor", Call: bind_cudnnGetRNNDataDescriptor},
+	{Name: "cudnnGetRNNDescriptor_v6", Call: bind_cudnnGetRNNDescriptor_v6},
 	{Name: "cudnnGetRNNDescriptor_v8", Call: bind_cudnnGetRNNDescriptor_v8},
+	{Name: "cudnnGetRNNForwardInferenceAlgorithmMaxCount", Call: bind_cudnnGetRNNForwardInferenceAlgorithmMaxCount},
+	{Name: "cudnnGetRNNForwardTrainingAlgorithmMaxCount", Call: bind_cudnnGetRNNForwardTrainingAlgorithmMaxCount},
+	{Name: "cudnnGetRNNLinLayerBiasParams", Call: bind_cudnnGetRNNLinLayerBiasParams},
+	{Name: "cudnnGetRNNLinLayerMatrixParams", Call: bind_cudnnGetRNNLinLayerMatrixParams},
+	{Name: "cudnnGetRNNMatrixMathType", Call: bind_cudnnGetRNNMatrixMathType},
+	{Name: "cudnnGetRNNPaddingMode", Call: bind_cudnnGetRNNPaddingMode},
+	{Name: "cudnnGetRNNParamsSize", Call: bind_cudnnGetRNNParamsSize},
+	{Name: "cudnnGetRNNProjectionLayers", Call: bind_cudnnGetRNNProjectionLayers},
 	{Name: "cudnnGetRNNTempSpaceSizes", Call: bind_cudnnGetRNNTempSpaceSizes},
+	{Name: "cudnnGetRNNTrainingReserveSize", Call: bind_cudnnGetRNNTrainingReserveSize},
 	{Name: "cudnnGetRNNWeightParams", Call: bind_cudnnGetRNNWeightParams},
 	{Name: "cudnnGetRNNWeightSpaceSize", Call: bind_cudnnGetRNNWeightSpaceSize},
+	{Name: "cudnnGetRNNWorkspaceSize", Call: bind_cudnnGetRNNWorkspaceSize},
 	{Name: "cudnnGetReduceTensorDescriptor", Call: bind_cudnnGetReduceTensorDescriptor},
 	{Name: "cudnnGetReductionIndicesSize", Call: bind_cudnnGetReductionIndicesSize},
 	{Name: "cudnnGetReductionWorkspaceSize", Call: bind_cudnnGetReductionWorkspaceSize},
@@ -173,19 +201,33 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnPoolingBackward", Call: bind_cudnnPoolingBackward},
 	{Name: "cudnnPoolingForward", Call: bind_cudnnPoolingForward},
 	{Name: "cudnnQueryRuntimeError", Call: bind_cudnnQueryRuntimeError},
+	{Name: "cudnnRNNBackwardData", Call: bind_cudnnRNNBackwardData},
+	{Name: "cudnnRNNBackwardDataEx", Call: bind_cudnnRNNBackwardDataEx},
 	{Name: "cudnnRNNBackwardData_v8", Call: bind_cudnnRNNBackwardData_v8},
+	{Name: "cudnnRNNBackwardWeights", Call: bind_cudnnRNNBackwardWeights},
+	{Name: "cudnnRNNBackwardWeightsEx", Call: bind_cudnnRNNBackwardWeightsEx},
 	{Name: "cudnnRNNBackwardWeights_v8", Call: bind_cudnnRNNBackwardWeights_v8},
 	{Name: "cudnnRNNForward", Call: bind_cudnnRNNForward},
+	{Name: "cudnnRNNForwardInference", Call: bind_cudnnRNNForwardInference},
+	{Name: "cudnnRNNForwardInferenceEx", Call: bind_cudnnRNNForwardInferenceEx},
+	{Name: "cudnnRNNForwardTraining", Call: bind_cudnnRNNForwardTraining},
+	{Name: "cudnnRNNForwardTrainingEx", Call: bind_cudnnRNNForwardTrainingEx},
+	{Name: "cudnnRNNGetClip", Call: bind_cudnnRNNGetClip},
 	{Name: "cudnnRNNGetClip_v8", Call: bind_cudnnRNNGetClip_v8},
 	{Name: "cudnnRNNGetClip_v9", Call: bind_cudnnRNNGetClip_v9},
+	{Name: "cudnnRNNSetClip", Call: bind_cudnnRNNSetClip},
 	{Name: "cudnnRNNSetClip_v8", Call: bind_cudnnRNNSetClip_v8},
 	{Name: "cudnnRNNSetClip_v9", Call: bind_cudnnRNNSetClip_v9},
 	{Name: "cudnnReduceTensor", Call: bind_cudnnReduceTensor},
 	{Name: "cudnnReorderFilterAndBias", Call: bind_cudnnReorderFilterAndBias},
+	{Name: "cudnnRestoreAlgorithm", Call: bind_cudnnRestoreAlgorithm},
 	{Name: "cudnnRestoreDropoutDescriptor", Call: bind_cudnnRestoreDropoutDescriptor},
+	{Name: "cudnnSaveAlgorithm", Call: bind_cudnnSaveAlgorithm},
 	{Name: "cudnnScaleTensor", Call: bind_cudnnScaleTensor},
 	{Name: "cudnnSetActivationDescriptor", Call: bind_cudnnSetActivationDescriptor},
 	{Name: "cudnnSetActivationDescriptorSwishBeta", Call: bind_cudnnSetActivationDescriptorSwishBeta},
+	{Name: "cudnnSetAlgorithmDescriptor", Call: bind_cudnnSetAlgorithmDescriptor},
+	{Name: "cudnnSetAlgorithmPerformance", Call: bind_cudnnSetAlgorithmPerformance},
 	{Name: "cudnnSetAttnDescriptor", Call: bind_cudnnSetAttnDescriptor},
 	{Name: "cudnnSetCTCLossDescriptor", Call: bind_cudnnSetCTCLossDescriptor},
 	{Name: "cudnnSetCTCLossDescriptorEx", Call: bind_cudnnSetCTCLossDescriptorEx},
@@ -203,10 +245,17 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnSetFusedOpsVariantParamPackAttribute", Call: bind_cudnnSetFusedOpsVariantParamPackAttribute},
 	{Name: "cudnnSetLRNDescriptor", Call: bind_cudnnSetLRNDescriptor},
 	{Name: "cudnnSetOpTensorDescriptor", Call: bind_cudnnSetOpTensorDescriptor},
+	{Name: "cudnnSetPersistentRNNPlan", Call: bind_cudnnSetPersistentRNNPlan},
 	{Name: "cudnnSetPooling2dDescriptor", Call: bind_cudnnSetPooling2dDescriptor},
 	{Name: "cudnnSetPoolingNdDescriptor", Call: bind_cudnnSetPoolingNdDescriptor},
+	{Name: "cudnnSetRNNAlgorithmDescriptor", Call: bind_cudnnSetRNNAlgorithmDescriptor},
+	{Name: "cudnnSetRNNBiasMode", Call: bind_cudnnSetRNNBiasMode},
 	{Name: "cudnnSetRNNDataDescriptor", Call: bind_cudnnSetRNNDataDescriptor},
+	{Name: "cudnnSetRNNDescriptor_v6", Call: bind_cudnnSetRNNDescriptor_v6},
 	{Name: "cudnnSetRNNDescriptor_v8", Call: bind_cudnnSetRNNDescriptor_v8},
+	{Name: "cudnnSetRNNMatrixMathType", Call: bind_cudnnSetRNNMatrixMathType},
+	{Name: "cudnnSetRNNPaddingMode", Call: bind_cudnnSetRNNPaddingMode},
+	{Name: "cudnnSetRNNProjectionLayers", Call: bind_cudnnSetRNNProjectionLayers},
 	{Name: "cudnnSetReduceTensorDescriptor", Call: bind_cudnnSetReduceTensorDescriptor},
 	{Name: "cudnnSetSeqDataDescriptor", Call: bind_cudnnSetSeqDataDescriptor},
 	{Name: "cudnnSetSpatialTransformerNdDescriptor", Call: bind_cudnnSetSpatialTransformerNdDescriptor},
@@ -836,6 +885,20 @@ func bind_cudnnConvolutionForward(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnCopyAlgorithmDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Src  uint64
+		Dest uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).CopyAlgorithmDescriptor(dnn.CudnnAlgorithmDescriptor_t(a.Src), dnn.CudnnAlgorithmDescriptor_t(a.Dest))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnCreate_8(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -884,6 +947,37 @@ func bind_cudnnCreateActivationDescriptor(thread, args unsafe.Pointer) int32 {
 		return cudnn.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.ActivationDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateAlgorithmDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgoDesc uint64
+	})(args)
+	if a.AlgoDesc == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r0, err := (*cudnn.Thread)(thread).CreateAlgorithmDescriptor()
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.AlgoDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreateAlgorithmPerformance(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgoPerf       uint64
+		NumberToCreate uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).CreateAlgorithmPerformance(hostmem.Ptr(a.AlgoPerf), int32(a.NumberToCreate))
+	if err != nil {
+		return cudnn.Code(err)
+	}
 	return 0
 }
 
@@ -1057,6 +1151,26 @@ func bind_cudnnCreateOpTensorDescriptor(thread, args unsafe.Pointer) int32 {
 		return cudnn.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.OpTensorDesc), uint64(r0))
+	return 0
+}
+
+func bind_cudnnCreatePersistentRNNPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc   uint64
+		Minibatch uint32
+		DataType  uint32
+		Plan      uint64
+	})(args)
+	if a.Plan == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r3, err := (*cudnn.Thread)(thread).CreatePersistentRNNPlan(dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.Minibatch), dnn.CudnnDataType_t(a.DataType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Plan), uint64(r3))
 	return 0
 }
 
@@ -1254,6 +1368,33 @@ func bind_cudnnDestroyActivationDescriptor(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnDestroyAlgorithmDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgoDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyAlgorithmDescriptor(dnn.CudnnAlgorithmDescriptor_t(a.AlgoDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyAlgorithmPerformance(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgoPerf        uint64
+		NumberToDestroy uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyAlgorithmPerformance(hostmem.Ptr(a.AlgoPerf), int32(a.NumberToDestroy))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnDestroyAttnDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1378,6 +1519,19 @@ func bind_cudnnDestroyOpTensorDescriptor(thread, args unsafe.Pointer) int32 {
 		OpTensorDesc uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).DestroyOpTensorDescriptor(dnn.CudnnOpTensorDescriptor_t(a.OpTensorDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnDestroyPersistentRNNPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).DestroyPersistentRNNPlan(dnn.CudnnPersistentRNNPlan_t(a.Plan))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -1749,6 +1903,152 @@ func bind_cudnnFindConvolutionForwardAlgorithmEx(thread, args unsafe.Pointer) in
 	return 0
 }
 
+func bind_cudnnFindRNNBackwardDataAlgorithmEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		SeqLength               uint32
+		YDesc                   uint64
+		Y                       uint64
+		DyDesc                  uint64
+		Dy                      uint64
+		DhyDesc                 uint64
+		Dhy                     uint64
+		DcyDesc                 uint64
+		Dcy                     uint64
+		WDesc                   uint64
+		W                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		CxDesc                  uint64
+		Cx                      uint64
+		DxDesc                  uint64
+		Dx                      uint64
+		DhxDesc                 uint64
+		Dhx                     uint64
+		DcxDesc                 uint64
+		Dcx                     uint64
+		FindIntensity           float32
+		RequestedAlgoCount      uint32
+		ReturnedAlgoCount       uint64
+		PerfResults             uint64
+		Workspace               uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindRNNBackwardDataAlgorithmEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnTensorDescriptor_t(a.DhyDesc), hostmem.Ptr(a.Dhy), dnn.CudnnTensorDescriptor_t(a.DcyDesc), hostmem.Ptr(a.Dcy), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), hostmem.Ptr(a.DxDesc), hostmem.Ptr(a.Dx), dnn.CudnnTensorDescriptor_t(a.DhxDesc), hostmem.Ptr(a.Dhx), dnn.CudnnTensorDescriptor_t(a.DcxDesc), hostmem.Ptr(a.Dcx), float32(a.FindIntensity), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults), hostmem.Ptr(a.Workspace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFindRNNBackwardWeightsAlgorithmEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		SeqLength               uint32
+		XDesc                   uint64
+		X                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		YDesc                   uint64
+		Y                       uint64
+		FindIntensity           float32
+		RequestedAlgoCount      uint32
+		ReturnedAlgoCount       uint64
+		PerfResults             uint64
+		Workspace               uint64
+		WorkSpaceSizeInBytes    uint64
+		DwDesc                  uint64
+		Dw                      uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindRNNBackwardWeightsAlgorithmEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), float32(a.FindIntensity), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults), hostmem.Ptr(a.Workspace), uint64(a.WorkSpaceSizeInBytes), dnn.CudnnFilterDescriptor_t(a.DwDesc), hostmem.Ptr(a.Dw), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFindRNNForwardInferenceAlgorithmEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		RnnDesc              uint64
+		SeqLength            uint32
+		XDesc                uint64
+		X                    uint64
+		HxDesc               uint64
+		Hx                   uint64
+		CxDesc               uint64
+		Cx                   uint64
+		WDesc                uint64
+		W                    uint64
+		YDesc                uint64
+		Y                    uint64
+		HyDesc               uint64
+		Hy                   uint64
+		CyDesc               uint64
+		Cy                   uint64
+		FindIntensity        float32
+		RequestedAlgoCount   uint32
+		ReturnedAlgoCount    uint64
+		PerfResults          uint64
+		Workspace            uint64
+		WorkSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindRNNForwardInferenceAlgorithmEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.HyDesc), hostmem.Ptr(a.Hy), dnn.CudnnTensorDescriptor_t(a.CyDesc), hostmem.Ptr(a.Cy), float32(a.FindIntensity), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults), hostmem.Ptr(a.Workspace), uint64(a.WorkSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFindRNNForwardTrainingAlgorithmEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		SeqLength               uint32
+		XDesc                   uint64
+		X                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		CxDesc                  uint64
+		Cx                      uint64
+		WDesc                   uint64
+		W                       uint64
+		YDesc                   uint64
+		Y                       uint64
+		HyDesc                  uint64
+		Hy                      uint64
+		CyDesc                  uint64
+		Cy                      uint64
+		FindIntensity           float32
+		RequestedAlgoCount      uint32
+		ReturnedAlgoCount       uint64
+		PerfResults             uint64
+		Workspace               uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FindRNNForwardTrainingAlgorithmEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.HyDesc), hostmem.Ptr(a.Hy), dnn.CudnnTensorDescriptor_t(a.CyDesc), hostmem.Ptr(a.Cy), float32(a.FindIntensity), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults), hostmem.Ptr(a.Workspace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnGetActivationDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -1788,6 +2088,68 @@ func bind_cudnnGetActivationDescriptorSwishBeta(thread, args unsafe.Pointer) int
 	if a.Swish_beta != 0 {
 		hostmem.Store(hostmem.Ptr(a.Swish_beta), float64(r1))
 	}
+	return 0
+}
+
+func bind_cudnnGetAlgorithmDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgoDesc  uint64
+		Algorithm uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).GetAlgorithmDescriptor(dnn.CudnnAlgorithmDescriptor_t(a.AlgoDesc), hostmem.Ptr(a.Algorithm))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnGetAlgorithmPerformance(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgoPerf uint64
+		AlgoDesc uint64
+		Status   uint64
+		Time     uint64
+		Memory   uint64
+	})(args)
+	r1, r2, r3, r4, err := (*cudnn.Thread)(thread).GetAlgorithmPerformance(dnn.CudnnAlgorithmPerformance_t(a.AlgoPerf))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.AlgoDesc != 0 {
+		hostmem.Store(hostmem.Ptr(a.AlgoDesc), uint64(r1))
+	}
+	if a.Status != 0 {
+		hostmem.Store(hostmem.Ptr(a.Status), uint32(r2))
+	}
+	if a.Time != 0 {
+		hostmem.Store(hostmem.Ptr(a.Time), float32(r3))
+	}
+	if a.Memory != 0 {
+		hostmem.Store(hostmem.Ptr(a.Memory), uint64(r4))
+	}
+	return 0
+}
+
+func bind_cudnnGetAlgorithmSpaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		AlgoDesc             uint64
+		AlgoSpaceSizeInBytes uint64
+	})(args)
+	if a.AlgoSpaceSizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r2, err := (*cudnn.Thread)(thread).GetAlgorithmSpaceSize(cudnn.Handle(a.Handle), dnn.CudnnAlgorithmDescriptor_t(a.AlgoDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.AlgoSpaceSizeInBytes), uint64(r2))
 	return 0
 }
 
@@ -2878,6 +3240,59 @@ func bind_cudnnGetPoolingNdForwardOutputDim(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnGetRNNBackwardDataAlgorithmMaxCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		RnnDesc uint64
+		Count   uint64
+	})(args)
+	r2, err := (*cudnn.Thread)(thread).GetRNNBackwardDataAlgorithmMaxCount(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Count != 0 {
+		hostmem.Store(hostmem.Ptr(a.Count), uint32(r2))
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNBackwardWeightsAlgorithmMaxCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		RnnDesc uint64
+		Count   uint64
+	})(args)
+	r2, err := (*cudnn.Thread)(thread).GetRNNBackwardWeightsAlgorithmMaxCount(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Count != 0 {
+		hostmem.Store(hostmem.Ptr(a.Count), uint32(r2))
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNBiasMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc  uint64
+		BiasMode uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetRNNBiasMode(dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.BiasMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.BiasMode), uint32(r1))
+	}
+	return 0
+}
+
 func bind_cudnnGetRNNDataDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -2910,6 +3325,52 @@ func bind_cudnnGetRNNDataDescriptor(thread, args unsafe.Pointer) int32 {
 	}
 	if a.VectorSize != 0 {
 		hostmem.Store(hostmem.Ptr(a.VectorSize), uint32(r5))
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNDescriptor_v6(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		RnnDesc     uint64
+		HiddenSize  uint64
+		NumLayers   uint64
+		DropoutDesc uint64
+		InputMode   uint64
+		Direction   uint64
+		CellMode    uint64
+		Algo        uint64
+		MathPrec    uint64
+	})(args)
+	r2, r3, r4, r5, r6, r7, r8, r9, err := (*cudnn.Thread)(thread).GetRNNDescriptorV6(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.HiddenSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.HiddenSize), uint32(r2))
+	}
+	if a.NumLayers != 0 {
+		hostmem.Store(hostmem.Ptr(a.NumLayers), uint32(r3))
+	}
+	if a.DropoutDesc != 0 {
+		hostmem.Store(hostmem.Ptr(a.DropoutDesc), uint64(r4))
+	}
+	if a.InputMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.InputMode), uint32(r5))
+	}
+	if a.Direction != 0 {
+		hostmem.Store(hostmem.Ptr(a.Direction), uint32(r6))
+	}
+	if a.CellMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.CellMode), uint32(r7))
+	}
+	if a.Algo != 0 {
+		hostmem.Store(hostmem.Ptr(a.Algo), uint32(r8))
+	}
+	if a.MathPrec != 0 {
+		hostmem.Store(hostmem.Ptr(a.MathPrec), uint32(r9))
 	}
 	return 0
 }
@@ -2968,6 +3429,161 @@ func bind_cudnnGetRNNDescriptor_v8(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnGetRNNForwardInferenceAlgorithmMaxCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		RnnDesc uint64
+		Count   uint64
+	})(args)
+	r2, err := (*cudnn.Thread)(thread).GetRNNForwardInferenceAlgorithmMaxCount(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Count != 0 {
+		hostmem.Store(hostmem.Ptr(a.Count), uint32(r2))
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNForwardTrainingAlgorithmMaxCount(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		RnnDesc uint64
+		Count   uint64
+	})(args)
+	r2, err := (*cudnn.Thread)(thread).GetRNNForwardTrainingAlgorithmMaxCount(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Count != 0 {
+		hostmem.Store(hostmem.Ptr(a.Count), uint32(r2))
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNLinLayerBiasParams(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle           uint64
+		RnnDesc          uint64
+		PseudoLayer      uint32
+		XDesc            uint64
+		WDesc            uint64
+		W                uint64
+		LinLayerID       uint32
+		LinLayerBiasDesc uint64
+		LinLayerBias     uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).GetRNNLinLayerBiasParams(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.PseudoLayer), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), int32(a.LinLayerID), dnn.CudnnFilterDescriptor_t(a.LinLayerBiasDesc), hostmem.Ptr(a.LinLayerBias))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNLinLayerMatrixParams(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle          uint64
+		RnnDesc         uint64
+		PseudoLayer     uint32
+		XDesc           uint64
+		WDesc           uint64
+		W               uint64
+		LinLayerID      uint32
+		LinLayerMatDesc uint64
+		LinLayerMat     uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).GetRNNLinLayerMatrixParams(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.PseudoLayer), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), int32(a.LinLayerID), dnn.CudnnFilterDescriptor_t(a.LinLayerMatDesc), hostmem.Ptr(a.LinLayerMat))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNMatrixMathType(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc uint64
+		MType   uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetRNNMatrixMathType(dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.MType != 0 {
+		hostmem.Store(hostmem.Ptr(a.MType), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNPaddingMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc     uint64
+		PaddingMode uint64
+	})(args)
+	r1, err := (*cudnn.Thread)(thread).GetRNNPaddingMode(dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.PaddingMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.PaddingMode), uint32(r1))
+	}
+	return 0
+}
+
+func bind_cudnnGetRNNParamsSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		RnnDesc     uint64
+		XDesc       uint64
+		SizeInBytes uint64
+		DataType    uint32
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r3, err := (*cudnn.Thread)(thread).GetRNNParamsSize(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnTensorDescriptor_t(a.XDesc), dnn.CudnnDataType_t(a.DataType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r3))
+	return 0
+}
+
+func bind_cudnnGetRNNProjectionLayers(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		RnnDesc     uint64
+		RecProjSize uint64
+		OutProjSize uint64
+	})(args)
+	r2, r3, err := (*cudnn.Thread)(thread).GetRNNProjectionLayers(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.RecProjSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.RecProjSize), uint32(r2))
+	}
+	if a.OutProjSize != 0 {
+		hostmem.Store(hostmem.Ptr(a.OutProjSize), uint32(r3))
+	}
+	return 0
+}
+
 func bind_cudnnGetRNNTempSpaceSizes(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -2989,6 +3605,27 @@ func bind_cudnnGetRNNTempSpaceSizes(thread, args unsafe.Pointer) int32 {
 	if a.ReserveSpaceSize != 0 {
 		hostmem.Store(hostmem.Ptr(a.ReserveSpaceSize), uint64(r5))
 	}
+	return 0
+}
+
+func bind_cudnnGetRNNTrainingReserveSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		RnnDesc     uint64
+		SeqLength   uint32
+		XDesc       uint64
+		SizeInBytes uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r4, err := (*cudnn.Thread)(thread).GetRNNTrainingReserveSize(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r4))
 	return 0
 }
 
@@ -3030,6 +3667,27 @@ func bind_cudnnGetRNNWeightSpaceSize(thread, args unsafe.Pointer) int32 {
 		return cudnn.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.WeightSpaceSize), uint64(r2))
+	return 0
+}
+
+func bind_cudnnGetRNNWorkspaceSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		RnnDesc     uint64
+		SeqLength   uint32
+		XDesc       uint64
+		SizeInBytes uint64
+	})(args)
+	if a.SizeInBytes == 0 {
+		return (*cudnn.Thread)(thread).Refuse()
+	}
+	r4, err := (*cudnn.Thread)(thread).GetRNNWorkspaceSize(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.SizeInBytes), uint64(r4))
 	return 0
 }
 
@@ -3567,6 +4225,87 @@ func bind_cudnnQueryRuntimeError(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnRNNBackwardData(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		SeqLength               uint32
+		YDesc                   uint64
+		Y                       uint64
+		DyDesc                  uint64
+		Dy                      uint64
+		DhyDesc                 uint64
+		Dhy                     uint64
+		DcyDesc                 uint64
+		Dcy                     uint64
+		WDesc                   uint64
+		W                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		CxDesc                  uint64
+		Cx                      uint64
+		DxDesc                  uint64
+		Dx                      uint64
+		DhxDesc                 uint64
+		Dhx                     uint64
+		DcxDesc                 uint64
+		Dcx                     uint64
+		WorkSpace               uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNBackwardData(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnTensorDescriptor_t(a.DhyDesc), hostmem.Ptr(a.Dhy), dnn.CudnnTensorDescriptor_t(a.DcyDesc), hostmem.Ptr(a.Dcy), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), hostmem.Ptr(a.DxDesc), hostmem.Ptr(a.Dx), dnn.CudnnTensorDescriptor_t(a.DhxDesc), hostmem.Ptr(a.Dhx), dnn.CudnnTensorDescriptor_t(a.DcxDesc), hostmem.Ptr(a.Dcx), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNBackwardDataEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		YDesc                   uint64
+		Y                       uint64
+		DyDesc                  uint64
+		Dy                      uint64
+		DcDesc                  uint64
+		DcAttn                  uint64
+		DhyDesc                 uint64
+		Dhy                     uint64
+		DcyDesc                 uint64
+		Dcy                     uint64
+		WDesc                   uint64
+		W                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		CxDesc                  uint64
+		Cx                      uint64
+		DxDesc                  uint64
+		Dx                      uint64
+		DhxDesc                 uint64
+		Dhx                     uint64
+		DcxDesc                 uint64
+		Dcx                     uint64
+		DkDesc                  uint64
+		Dkeys                   uint64
+		WorkSpace               uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNBackwardDataEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNDataDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnRNNDataDescriptor_t(a.DyDesc), hostmem.Ptr(a.Dy), dnn.CudnnRNNDataDescriptor_t(a.DcDesc), hostmem.Ptr(a.DcAttn), dnn.CudnnTensorDescriptor_t(a.DhyDesc), hostmem.Ptr(a.Dhy), dnn.CudnnTensorDescriptor_t(a.DcyDesc), hostmem.Ptr(a.Dcy), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), dnn.CudnnRNNDataDescriptor_t(a.DxDesc), hostmem.Ptr(a.Dx), dnn.CudnnTensorDescriptor_t(a.DhxDesc), hostmem.Ptr(a.Dhx), dnn.CudnnTensorDescriptor_t(a.DcxDesc), hostmem.Ptr(a.Dcx), dnn.CudnnRNNDataDescriptor_t(a.DkDesc), hostmem.Ptr(a.Dkeys), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnRNNBackwardData_v8(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -3595,6 +4334,59 @@ func bind_cudnnRNNBackwardData_v8(thread, args unsafe.Pointer) int32 {
 		ReserveSpace     uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).RNNBackwardDataV8(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), hostmem.Ptr(a.DevSeqLengths), dnn.CudnnRNNDataDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.Dy), dnn.CudnnRNNDataDescriptor_t(a.XDesc), hostmem.Ptr(a.Dx), dnn.CudnnTensorDescriptor_t(a.HDesc), hostmem.Ptr(a.Hx), hostmem.Ptr(a.Dhy), hostmem.Ptr(a.Dhx), dnn.CudnnTensorDescriptor_t(a.CDesc), hostmem.Ptr(a.Cx), hostmem.Ptr(a.Dcy), hostmem.Ptr(a.Dcx), uint64(a.WeightSpaceSize), hostmem.Ptr(a.WeightSpace), uint64(a.WorkSpaceSize), hostmem.Ptr(a.WorkSpace), uint64(a.ReserveSpaceSize), hostmem.Ptr(a.ReserveSpace))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNBackwardWeights(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		SeqLength               uint32
+		XDesc                   uint64
+		X                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		YDesc                   uint64
+		Y                       uint64
+		WorkSpace               uint64
+		WorkSpaceSizeInBytes    uint64
+		DwDesc                  uint64
+		Dw                      uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNBackwardWeights(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), dnn.CudnnFilterDescriptor_t(a.DwDesc), hostmem.Ptr(a.Dw), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNBackwardWeightsEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		XDesc                   uint64
+		X                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		YDesc                   uint64
+		Y                       uint64
+		WorkSpace               uint64
+		WorkSpaceSizeInBytes    uint64
+		DwDesc                  uint64
+		Dw                      uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNBackwardWeightsEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNDataDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnRNNDataDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), dnn.CudnnFilterDescriptor_t(a.DwDesc), hostmem.Ptr(a.Dw), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -3661,6 +4453,178 @@ func bind_cudnnRNNForward(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnRNNForwardInference(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		RnnDesc              uint64
+		SeqLength            uint32
+		XDesc                uint64
+		X                    uint64
+		HxDesc               uint64
+		Hx                   uint64
+		CxDesc               uint64
+		Cx                   uint64
+		WDesc                uint64
+		W                    uint64
+		YDesc                uint64
+		Y                    uint64
+		HyDesc               uint64
+		Hy                   uint64
+		CyDesc               uint64
+		Cy                   uint64
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNForwardInference(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.HyDesc), hostmem.Ptr(a.Hy), dnn.CudnnTensorDescriptor_t(a.CyDesc), hostmem.Ptr(a.Cy), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNForwardInferenceEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		RnnDesc              uint64
+		XDesc                uint64
+		X                    uint64
+		HxDesc               uint64
+		Hx                   uint64
+		CxDesc               uint64
+		Cx                   uint64
+		WDesc                uint64
+		W                    uint64
+		YDesc                uint64
+		Y                    uint64
+		HyDesc               uint64
+		Hy                   uint64
+		CyDesc               uint64
+		Cy                   uint64
+		KDesc                uint64
+		Keys                 uint64
+		CDesc                uint64
+		CAttn                uint64
+		IDesc                uint64
+		IAttn                uint64
+		QDesc                uint64
+		Queries              uint64
+		WorkSpace            uint64
+		WorkSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNForwardInferenceEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNDataDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnRNNDataDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.HyDesc), hostmem.Ptr(a.Hy), dnn.CudnnTensorDescriptor_t(a.CyDesc), hostmem.Ptr(a.Cy), dnn.CudnnRNNDataDescriptor_t(a.KDesc), hostmem.Ptr(a.Keys), dnn.CudnnRNNDataDescriptor_t(a.CDesc), hostmem.Ptr(a.CAttn), dnn.CudnnRNNDataDescriptor_t(a.IDesc), hostmem.Ptr(a.IAttn), dnn.CudnnRNNDataDescriptor_t(a.QDesc), hostmem.Ptr(a.Queries), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNForwardTraining(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		SeqLength               uint32
+		XDesc                   uint64
+		X                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		CxDesc                  uint64
+		Cx                      uint64
+		WDesc                   uint64
+		W                       uint64
+		YDesc                   uint64
+		Y                       uint64
+		HyDesc                  uint64
+		Hy                      uint64
+		CyDesc                  uint64
+		Cy                      uint64
+		WorkSpace               uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNForwardTraining(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.HyDesc), hostmem.Ptr(a.Hy), dnn.CudnnTensorDescriptor_t(a.CyDesc), hostmem.Ptr(a.Cy), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNForwardTrainingEx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		RnnDesc                 uint64
+		XDesc                   uint64
+		X                       uint64
+		HxDesc                  uint64
+		Hx                      uint64
+		CxDesc                  uint64
+		Cx                      uint64
+		WDesc                   uint64
+		W                       uint64
+		YDesc                   uint64
+		Y                       uint64
+		HyDesc                  uint64
+		Hy                      uint64
+		CyDesc                  uint64
+		Cy                      uint64
+		KDesc                   uint64
+		Keys                    uint64
+		CDesc                   uint64
+		CAttn                   uint64
+		IDesc                   uint64
+		IAttn                   uint64
+		QDesc                   uint64
+		Queries                 uint64
+		WorkSpace               uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpace            uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNForwardTrainingEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNDataDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), dnn.CudnnRNNDataDescriptor_t(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.HyDesc), hostmem.Ptr(a.Hy), dnn.CudnnTensorDescriptor_t(a.CyDesc), hostmem.Ptr(a.Cy), dnn.CudnnRNNDataDescriptor_t(a.KDesc), hostmem.Ptr(a.Keys), dnn.CudnnRNNDataDescriptor_t(a.CDesc), hostmem.Ptr(a.CAttn), dnn.CudnnRNNDataDescriptor_t(a.IDesc), hostmem.Ptr(a.IAttn), dnn.CudnnRNNDataDescriptor_t(a.QDesc), hostmem.Ptr(a.Queries), hostmem.Ptr(a.WorkSpace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnRNNGetClip(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		RnnDesc    uint64
+		ClipMode   uint64
+		ClipNanOpt uint64
+		Lclip      uint64
+		Rclip      uint64
+	})(args)
+	r2, r3, r4, r5, err := (*cudnn.Thread)(thread).RNNGetClip(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.ClipMode != 0 {
+		hostmem.Store(hostmem.Ptr(a.ClipMode), uint32(r2))
+	}
+	if a.ClipNanOpt != 0 {
+		hostmem.Store(hostmem.Ptr(a.ClipNanOpt), uint32(r3))
+	}
+	if a.Lclip != 0 {
+		hostmem.Store(hostmem.Ptr(a.Lclip), float64(r4))
+	}
+	if a.Rclip != 0 {
+		hostmem.Store(hostmem.Ptr(a.Rclip), float64(r5))
+	}
+	return 0
+}
+
 func bind_cudnnRNNGetClip_v8(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -3711,6 +4675,24 @@ func bind_cudnnRNNGetClip_v9(thread, args unsafe.Pointer) int32 {
 	}
 	if a.Rclip != 0 {
 		hostmem.Store(hostmem.Ptr(a.Rclip), float64(r3))
+	}
+	return 0
+}
+
+func bind_cudnnRNNSetClip(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		RnnDesc    uint64
+		ClipMode   uint32
+		ClipNanOpt uint32
+		Lclip      float64
+		Rclip      float64
+	})(args)
+	err := (*cudnn.Thread)(thread).RNNSetClip(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNClipMode_t(a.ClipMode), dnn.CudnnNanPropagation_t(a.ClipNanOpt), float64(a.Lclip), float64(a.Rclip))
+	if err != nil {
+		return cudnn.Code(err)
 	}
 	return 0
 }
@@ -3792,6 +4774,22 @@ func bind_cudnnReorderFilterAndBias(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnRestoreAlgorithm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		AlgoSpace            uint64
+		AlgoSpaceSizeInBytes uint64
+		AlgoDesc             uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).RestoreAlgorithm(cudnn.Handle(a.Handle), hostmem.Ptr(a.AlgoSpace), uint64(a.AlgoSpaceSizeInBytes), dnn.CudnnAlgorithmDescriptor_t(a.AlgoDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnRestoreDropoutDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -3804,6 +4802,22 @@ func bind_cudnnRestoreDropoutDescriptor(thread, args unsafe.Pointer) int32 {
 		Seed             uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).RestoreDropoutDescriptor(dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), cudnn.Handle(a.Handle), float32(a.Dropout), hostmem.Ptr(a.States), uint64(a.StateSizeInBytes), uint64(a.Seed))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSaveAlgorithm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		AlgoDesc             uint64
+		AlgoSpace            uint64
+		AlgoSpaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SaveAlgorithm(cudnn.Handle(a.Handle), dnn.CudnnAlgorithmDescriptor_t(a.AlgoDesc), hostmem.Ptr(a.AlgoSpace), uint64(a.AlgoSpaceSizeInBytes))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -3850,6 +4864,37 @@ func bind_cudnnSetActivationDescriptorSwishBeta(thread, args unsafe.Pointer) int
 		Swish_beta     float64
 	})(args)
 	err := (*cudnn.Thread)(thread).SetActivationDescriptorSwishBeta(dnn.CudnnActivationDescriptor_t(a.ActivationDesc), float64(a.Swish_beta))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetAlgorithmDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgoDesc  uint64
+		Algorithm dnn.CudnnAlgorithm_t
+	})(args)
+	err := (*cudnn.Thread)(thread).SetAlgorithmDescriptor(dnn.CudnnAlgorithmDescriptor_t(a.AlgoDesc), a.Algorithm)
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetAlgorithmPerformance(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgoPerf uint64
+		AlgoDesc uint64
+		Status   uint32
+		Time     float32
+		Memory   uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetAlgorithmPerformance(dnn.CudnnAlgorithmPerformance_t(a.AlgoPerf), dnn.CudnnAlgorithmDescriptor_t(a.AlgoDesc), dnn.CudnnStatus_t(a.Status), float32(a.Time), uint64(a.Memory))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -4151,6 +5196,20 @@ func bind_cudnnSetOpTensorDescriptor(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnSetPersistentRNNPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc uint64
+		Plan    uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetPersistentRNNPlan(dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnPersistentRNNPlan_t(a.Plan))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnSetPooling2dDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -4191,6 +5250,35 @@ func bind_cudnnSetPoolingNdDescriptor(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnSetRNNAlgorithmDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		RnnDesc  uint64
+		AlgoDesc uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetRNNAlgorithmDescriptor(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnAlgorithmDescriptor_t(a.AlgoDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetRNNBiasMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc  uint64
+		BiasMode uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetRNNBiasMode(dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNBiasMode_t(a.BiasMode))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnSetRNNDataDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -4205,6 +5293,28 @@ func bind_cudnnSetRNNDataDescriptor(thread, args unsafe.Pointer) int32 {
 		PaddingFill    uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).SetRNNDataDescriptor(dnn.CudnnRNNDataDescriptor_t(a.RnnDataDesc), dnn.CudnnDataType_t(a.DataType), dnn.CudnnRNNDataLayout_t(a.Layout), int32(a.MaxSeqLength), int32(a.BatchSize), int32(a.VectorSize), hostmem.Ptr(a.SeqLengthArray), hostmem.Ptr(a.PaddingFill))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetRNNDescriptor_v6(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		RnnDesc     uint64
+		HiddenSize  uint32
+		NumLayers   uint32
+		DropoutDesc uint64
+		InputMode   uint32
+		Direction   uint32
+		CellMode    uint32
+		Algo        uint32
+		MathPrec    uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetRNNDescriptorV6(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.HiddenSize), int32(a.NumLayers), dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), dnn.CudnnRNNInputMode_t(a.InputMode), dnn.CudnnDirectionMode_t(a.Direction), dnn.CudnnRNNMode_t(a.CellMode), dnn.CudnnRNNAlgo_t(a.Algo), dnn.CudnnDataType_t(a.MathPrec))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -4232,6 +5342,50 @@ func bind_cudnnSetRNNDescriptor_v8(thread, args unsafe.Pointer) int32 {
 		AuxFlags    uint32
 	})(args)
 	err := (*cudnn.Thread)(thread).SetRNNDescriptorV8(dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnRNNAlgo_t(a.Algo), dnn.CudnnRNNMode_t(a.CellMode), dnn.CudnnRNNBiasMode_t(a.BiasMode), dnn.CudnnDirectionMode_t(a.DirMode), dnn.CudnnRNNInputMode_t(a.InputMode), dnn.CudnnDataType_t(a.DataType), dnn.CudnnDataType_t(a.MathPrec), dnn.CudnnMathType_t(a.MathType), int32(a.InputSize), int32(a.HiddenSize), int32(a.ProjSize), int32(a.NumLayers), dnn.CudnnDropoutDescriptor_t(a.DropoutDesc), uint32(a.AuxFlags))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetRNNMatrixMathType(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc uint64
+		MType   uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetRNNMatrixMathType(dnn.CudnnRNNDescriptor_t(a.RnnDesc), dnn.CudnnMathType_t(a.MType))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetRNNPaddingMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		RnnDesc     uint64
+		PaddingMode uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetRNNPaddingMode(dnn.CudnnRNNDescriptor_t(a.RnnDesc), uint32(a.PaddingMode))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetRNNProjectionLayers(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		RnnDesc     uint64
+		RecProjSize uint32
+		OutProjSize uint32
+	})(args)
+	err := (*cudnn.Thread)(thread).SetRNNProjectionLayers(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.RecProjSize), int32(a.OutProjSize))
 	if err != nil {
 		return cudnn.Code(err)
 	}

@@ -68,6 +68,16 @@ static void recur(void *h) {
 	printf("sizes %s\n", work == both[0] && reserve == both[1] && reserve ? "agree" : "differ");
 }
 
+// choose passes an algorithm of 8, a structure of one number, by value.
+static void choose(void) {
+	struct { int number; } in = {2}, out = {0};
+	void *a;
+	RIGHT("CreateAlgorithmDescriptor", &a);
+	RIGHT("SetAlgorithmDescriptor", a, in);
+	RIGHT("GetAlgorithmDescriptor", a, &out);
+	printf("algorithm %d\n", out.number);
+}
+
 int main(int argc, char **argv) {
 	int nine = argc > 1 && atoi(argv[1]) == 9;
 	for (int i = 0; i < 11 && parts[nine][i]; i++) {
@@ -89,6 +99,7 @@ int main(int argc, char **argv) {
 		((void (*)(char *, size_t))find("cudnnGetLastErrorString"))(text, sizeof text);
 		printf("last error: %s\n", text);
 	}
+	if (!nine) choose();
 	RIGHT("Destroy", h);
 	return failures != 0;
 }

@@ -9,7 +9,12 @@ import (
 // network is what a descriptor says.
 func (c *call) network(h rnnDesc) nn.RNN {
 	v := take[network](c, h)
-	c.need(v.configured, badParam, "a network that was never described")
+	c.need(v.configured && !v.older, badParam, "a network that was never described")
+	return c.built(v)
+}
+
+// built is the network of a value.
+func (c *call) built(v network) nn.RNN {
 	n := nn.RNN{Cell: nn.RNNCell(v.cell), Type: elems[v.kind], Layers: int64(v.layers), Dirs: 1 + int64(v.direction), In: int64(v.in), Hidden: int64(v.hidden),
 		Proj: int64(v.proj), Skip: v.input == dnn.CUDNN_SKIP_INPUT, Clip: v.clip != dnn.CUDNN_RNN_CLIP_NONE, Low: v.clipLow, High: v.clipHigh,
 		Bias:  v.bias == dnn.CUDNN_RNN_SINGLE_INP_BIAS || v.bias == dnn.CUDNN_RNN_DOUBLE_BIAS,

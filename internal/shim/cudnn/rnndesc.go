@@ -38,9 +38,11 @@ type network struct {
 	clipLow     float64
 	clipHigh    float64
 	configured  bool
-	paddingMode uint32 // of the calls before 8
+	older       bool   // described by a call from before 8: the calls tell its inputs
+	paddingMode uint32 // of those calls
 }
 
+// CreateRNNDescriptor makes one.
 func (t *Thread) CreateRNNDescriptor() (uint64, error) { return create(network{}) }
 
 // DestroyRNNDescriptor ends one.
