@@ -241,3 +241,23 @@ func TestBackendBatchParts(t *testing.T) {
 		}
 	}
 }
+
+// TestBackendGroupedReduction: neighbours along an axis become one, as gradients of keys that heads share do, with an operation after it.
+func TestBackendGroupedReduction(t *testing.T) {
+	n := newOpGraph(t)
+	x, xs := n.input(nn.F16, nn.Packed(3, 6, 5, 8), 3, 6, 5, 8)
+	sum := n.virtual(nn.F32, 3, 2, 5, 1)
+	y, ys := n.output(nn.F32, nn.Packed(3, 2, 5, 1), 3, 2, 5, 1)
+	n.reduction(dnn.CUDNN_REDUCE_TENSOR_ADD, x, sum)
+	n.point(dnn.CUDNN_POINTWISE_MUL, y, sum, n.value(0.5))
+	n.run()
+	near(t, "sums", ys(), 1e-5, func(i int) float64 {
+		b, g, row, total := i/10, i/5%2, i%5, 0.0
+		for h := range 3 {
+			for j := range 8 {
+				total += xs[((b*6+g*3+h)*5+row)*8+j]
+			}
+		}
+		return total / 2
+	})
+}

@@ -188,28 +188,45 @@ func (e *expression) run(x *exec) error {
 	for _, a := range e.args {
 		rank = max(rank, len(a.of(x).Dim))
 	}
-	dim = padded(dim, rank, 1)
-	var reduce []bool
-	if e.left != nil {
-		reduce = make([]bool, rank)
-		for i, n := range padded(x.sides(e.left).Dim, rank, 1) {
-			reduce[i] = n == 1 && dim[i] != 1
-		}
-		dim, reduce = append(dim, 1), append(reduce, true) // so that there always is one
-	}
+	whole := nn.Tensor{Dim: padded(dim, rank, 1), Stride: make([]int64, rank)}
 	var a fuse.Args
 	for _, arg := range e.args {
 		t := arg.of(x)
 		t.Dim, t.Stride = padded(t.Dim, rank, 1), padded(t.Stride, rank, 0)
-		if e.left != nil {
-			t.Dim, t.Stride = append(t.Dim, 1), append(t.Stride, 0)
-		}
 		a.Tensors = append(a.Tensors, t)
+	}
+	var reduce []bool
+	if e.left != nil {
+		whole, reduce = reduced(whole, padded(x.sides(e.left).Dim, rank, 1), a.Tensors)
 	}
 	for _, f := range e.numbers {
 		a.Numbers = append(a.Numbers, f(x))
 	}
-	return e.program.Run(x.Run, dim, reduce, a)
+	return e.program.Run(x.Run, whole.Dim, reduce, a)
+}
+
+// reduced says which axes are reduced: those that leave one. Where neighbours along an axis become one, it is two axes, of which the
+// second is reduced.
+func reduced(whole nn.Tensor, left []int64, tensors []nn.Tensor) (nn.Tensor, []bool) {
+	var reduce []bool
+	for _, at := range left {
+		n := len(reduce)
+		if d := whole.Dim[n]; at == d || at == 1 || d == 0 {
+			reduce = append(reduce, at == 1 && d != 1)
+			continue
+		}
+		whole = split(whole, n, at)
+		for k, t := range tensors {
+			tensors[k] = split(t, n, at)
+		}
+		reduce = append(reduce, false, true)
+	}
+	// One more, so that there always is one.
+	whole.Dim = append(slices.Clone(whole.Dim), 1)
+	for k, t := range tensors {
+		tensors[k].Dim, tensors[k].Stride = append(slices.Clone(t.Dim), 1), append(slices.Clone(t.Stride), 0)
+	}
+	return whole, append(reduce, true)
 }
 
 // padded is a list with more in front.

@@ -106,7 +106,7 @@ func multiply(x *exec, o *operation) error {
 	return x.Matmul(a, b, c, nn.Plain)
 }
 
-// split makes two axes of one, the first of n elements.
+// split makes two axes of one, the first of n elements. One element stays one.
 func split(t nn.Tensor, axis int, n int64) nn.Tensor {
 	outer, inner := n, t.Dim[axis]/n
 	if t.Dim[axis] == 1 {

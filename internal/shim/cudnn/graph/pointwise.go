@@ -197,13 +197,23 @@ func checkReduction(o *operation) error {
 	if o.g.ref(dnn.CUDNN_ATTR_OPERATION_REDUCTION_DESC) == nil || o.g.ref(dnn.CUDNN_ATTR_OPERATION_REDUCTION_SUBGRAPH) != nil || len(o.in) != 1 {
 		return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "a reduction without an operator, or of groups")
 	}
-	if x, y := o.in[0], o.out[0]; len(x.dim) != len(y.dim) || !broadcasts(y.dim, x.dim) {
+	if x, y := o.in[0], o.out[0]; len(x.dim) != len(y.dim) || !divides(y.dim, x.dim) {
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "sizes %v reduced to %v", x.dim, y.dim)
 	}
 	if op := reductionOf(o); op < dnn.CUDNN_REDUCE_TENSOR_ADD || op > dnn.CUDNN_REDUCE_TENSOR_MUL_NO_ZEROS {
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "reduction operator %d", op)
 	}
 	return nil
+}
+
+// divides reports sizes that are parts of others.
+func divides(parts, of []int64) bool {
+	for i, n := range parts {
+		if n == 0 || of[i]%n != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func reductionOf(o *operation) dnn.CudnnReduceTensorOp_t {
