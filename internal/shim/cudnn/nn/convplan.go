@@ -38,9 +38,6 @@ type convPlan struct {
 	planes, sums, tail, size int64 // in the workspace; the zeros behind the planes; all
 }
 
-// deepest is how many steps of a sum are made at a time: their panel is half of a first cache.
-const deepest = 512
-
 // partBytes is how much of the planes is made at a time, so that it stays in a cache. A variable for tests.
 var partBytes int64 = 16 << 20
 
@@ -53,6 +50,17 @@ func (p *convPlan) width() int64 {
 		return 6
 	}
 	return 12
+}
+
+// deepest is how many steps of a sum are made at a time, what a tile of kernels/conv.cu packs.
+func (p *convPlan) deepest() int64 {
+	switch {
+	case p.columns == 1:
+		return maxSide
+	case p.elem == F64:
+		return 192
+	}
+	return 384
 }
 
 // forwardAxis: output o has the inputs o·stride + q, q = r·dilation − pad, which is element o + ⌊q/stride⌋ of the phase q mod stride.
@@ -256,7 +264,7 @@ func (p *convPlan) layout() int64 {
 		s.at, s.filterAt = take(s.steps*4), take(s.steps*8)
 		s.rows = take(p.part * s.axes[0].extent * s.axes[1].extent * 8)
 		s.panels = take(p.groups * columns * wide * s.steps * size)
-		if s.steps > deepest {
+		if s.steps > p.deepest() {
 			images, n := p.split()
 			sums = max(sums, images*p.groups*over(s.positions(n), warp)*warp*columns*wide*size)
 		}

@@ -80,8 +80,28 @@ func (r *Run) tables(p *convPlan, s *convPass, base uint64, n int64) error {
 	return r.launch(convKernels, "tables", spread(over(work, warp)), oneWarp, &q)
 }
 
-// panelSteps are what one block packs, 32 RUN of kernels/conv.cu.
+// panelSteps are what one block packs at least, RUN of kernels/conv.cu.
 const panelSteps = 512
+
+// The forms of a filter, as kernels/conv.cu has them.
+const (
+	formAny uint32 = iota
+	formRows
+	formColumns
+)
+
+// packing is how the filter of a pass is packed, and how many blocks pack a panel.
+func (p *convPlan) packing(s *convPass) (form uint32, blocks int64) {
+	switch {
+	case s.plain:
+		return formRows, over(s.steps, panelSteps)
+	case s.taps == 1 && p.column == 1:
+		return formColumns, over(s.steps, panelSteps)
+	}
+	some := max(1, warp/s.taps)
+	each := max(some, panelSteps/s.taps/some*some)
+	return formAny, over(p.channels, each)
+}
 
 // packFilter writes the panels of a pass, and its tables.
 func (r *Run) packFilter(p *convPlan, s *convPass, base uint64) error {
@@ -92,15 +112,21 @@ func (r *Run) packFilter(p *convPlan, s *convPass, base uint64) error {
 	if p.width() == 1 {
 		name = "panels1_"
 	}
+	form, blocks := p.packing(s)
+	from := p.filterTensor.Addr
+	if form == formColumns { // its one tap
+		for _, a := range s.axes {
+			from += uint64(a.filter * a.filterStride * p.filterTensor.Type.Size())
+		}
+	}
 	var q shim.Params
-	q.U64(p.filterTensor.Addr, uint64(p.group), uint64(p.column)).U32(uint32(p.columns), uint32(s.steps))
-	q.U64(base+uint64(s.filterAt), base+uint64(s.panels)).U32(flag(s.plain))
+	q.U64(from, base+uint64(s.filterAt), base+uint64(s.panels), uint64(p.group), uint64(p.column), uint64(p.channel))
+	q.U32(uint32(p.columns), uint32(s.steps), uint32(s.taps), form)
 	columns := over(p.columns, p.width())
-	if columns > maxGrid || p.groups > maxGrid {
+	if columns > maxGrid || p.groups > maxGrid || p.filterTensor.Span() >= maxSide {
 		return ErrUnsupported
 	}
-	grid := [3]uint32{uint32(over(s.steps, panelSteps)), uint32(columns), uint32(p.groups)}
-	return r.launch(convKernels, name+p.filterTensor.Type.String(), grid, oneWarp, &q)
+	return r.launch(convKernels, name+p.filterTensor.Type.String(), [3]uint32{uint32(blocks), uint32(columns), uint32(p.groups)}, oneWarp, &q)
 }
 
 // halo copies some images into planes.
@@ -146,23 +172,15 @@ func (r *Run) pass(p *convPlan, s *convPass, w convPart) error {
 		name = "tile1_"
 	}
 	name += fmt.Sprintf("%s_%s", p.elem, p.dest.Type)
-	pieces := max(1, over(s.steps, deepest))
-	step := over(s.steps, pieces)
-	size := p.elem.Size()
-	for i := range pieces {
-		from := i * step
-		var q shim.Params
-		q.U64(w.x, w.base+uint64(s.panels+from*wide*size), w.base+uint64(s.at+from*4))
-		group := p.channels * p.phases() * p.plane(w.n)
-		q.U64(uint64(p.source.Stride[0]), uint64(group), uint64(columns*wide*s.steps))
-		q.U32(uint32(min(step, s.steps-from)), uint32(s.steps), uint32(m), uint32(p.columns), uint32(p.groups), uint32(high), uint32(across))
-		q.U32(flag(i == 0), flag(i == pieces-1), math.Float32bits(1)).U64(w.base + uint64(p.sums))
-		p.putLeave(&q, s, w)
-		if err := r.launch(convKernels, name, grid, oneWarp, &q); err != nil {
-			return err
-		}
-	}
-	return nil
+	var q shim.Params
+	q.U64(w.x, w.base+uint64(s.panels), w.base+uint64(s.at))
+	group := p.channels * p.phases() * p.plane(w.n)
+	q.U64(uint64(p.source.Stride[0]), uint64(group), uint64(columns*wide*s.steps))
+	piece := over(s.steps, max(1, over(s.steps, p.deepest())))
+	q.U32(uint32(s.steps), uint32(piece), uint32(m), uint32(p.columns), uint32(p.groups), uint32(high), uint32(across), math.Float32bits(1))
+	q.U64(w.base + uint64(p.sums))
+	p.putLeave(&q, s, w)
+	return r.launch(convKernels, name, grid, oneWarp, &q)
 }
 
 // putLeave lays out a Leave.

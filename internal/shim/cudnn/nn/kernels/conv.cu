@@ -118,55 +118,105 @@ KERNEL tables(Tables t) {
     }
 }
 
-// panels packs N columns of the filter at a time for every step, zero past the end. plain: the steps of a column lie together. A block
-// takes RUN times 32 steps.
-enum { RUN = 16 };
+// Panels is N columns of the filter for every step (channel, tap), zero past the end.
+struct Panels {
+    u64 from, table, to; // table: the steps in the filter
+    s64 group, column, channel;
+    u32 n, steps, taps;
+    u32 form; // how the filter lies: one of the following
+};
 
-template <class T, class W, int N> INLINE void panels(u64 from, s64 group, s64 column, u32 n, u32 steps, u64 table, u64 to, u32 plain, W *turn) {
-    u32 j0 = BLOCK_Y * N, l1 = BLOCK_X * (32 * RUN), end = steps - l1 < 32 * RUN ? steps : l1 + 32 * RUN;
-    const T *src = (const T *)from + BLOCK_Z * group + j0 * column;
-    W *dst = (W *)to + (s64)(BLOCK_Z * BLOCKS_Y + BLOCK_Y) * N * steps + (s64)l1 * N;
-    const s64 *at = (const s64 *)table;
-    for (u32 l0 = l1; l0 < end; l0 += 32, dst += 32 * N) {
-        u32 count = steps - l0 < 32 ? steps - l0 : 32;
-        if (plain) {
-            if (j0 + N <= n && count == 32) {
+enum {
+    F_ANY,    // anywhere
+    F_ROWS,   // the steps of a column lie together
+    F_COLUMNS // there is one tap, and its columns lie together
+};
+
+enum {
+    RUN = 512, // steps that a block packs, at least
+    TABLE = 1536
+};
+
+// zeroed is what a column has, nothing past the last.
+template <class T, class W> INLINE W zeroed(const T *p, bool there) {
+    W v = {};
+    if (there)
+        v = load(p);
+    return v;
+}
+
+// rows turns 32 steps at a time.
+template <class T, class W, int N> INLINE void rows(const Panels &p, const T *src, W *dst, u32 n) {
+    u32 l = BLOCK_X * RUN, end = p.steps - l < RUN ? p.steps : l + RUN;
+    for (; l + 32 <= end; l += 32) {
+        W v[N];
 #pragma unroll
-                for (u32 r = 0; r < N; r++)
-                    turn[r * 33 + LANE] = load(src + r * column + l0 + LANE);
-            } else
-                for (u32 r = 0; r < N; r++) {
-                    W v = {};
-                    if (j0 + r < n && LANE < count)
-                        v = load(src + r * column + l0 + LANE);
-                    turn[r * 33 + LANE] = v;
-                }
-            SYNC;
-        }
+        for (int r = 0; r < N; r++)
+            v[r] = zeroed<T, W>(src + r * p.column + l + LANE, r < n);
 #pragma unroll
-        for (u32 i = 0; i < N; i++) {
-            u32 o = i * 32 + LANE, r = o % N, l = o / N;
-            if (l >= count)
-                continue;
-            W v = {};
-            if (plain)
-                v = turn[r * 33 + l];
-            else if (j0 + r < n)
-                v = load(src + r * column + at[l0 + l]);
-            dst[o] = v;
-        }
-        SYNC;
+        for (int r = 0; r < N; r++)
+            dst[(s64)(l + LANE) * N + r] = v[r];
+    }
+    if (l + LANE < end)
+#pragma unroll
+        for (int r = 0; r < N; r++)
+            dst[(s64)(l + LANE) * N + r] = zeroed<T, W>(src + r * p.column + l + LANE, r < n);
+}
+
+// columns copies a run a step.
+template <class T, class W, int N> INLINE void columns(const Panels &p, const T *src, W *dst, u32 n) {
+    u32 l = BLOCK_X * RUN, end = p.steps - l < RUN ? p.steps : l + RUN;
+    src += l * p.channel + LANE;
+    dst += (s64)l * N + LANE;
+    if (LANE < N)
+        for (; l < end; l++, src += p.channel, dst += N)
+            *dst = zeroed<T, W>(src, LANE < n);
+}
+
+// places gathers some channels at a time: their places from the first of them are the same for all.
+template <class T, class W, int N> INLINE void places(const Panels &p, const T *src, W *dst, u32 n, int *table) {
+    const s64 *at = (const s64 *)p.table;
+    u32 some = p.taps >= 32 ? 1 : 32 / p.taps, channels = p.steps / p.taps, each = RUN / p.taps / some * some;
+    if (each == 0)
+        each = some;
+    u32 c = BLOCK_X * each, end = channels - c < each ? channels : c + each, words = some * p.taps * N;
+    if (words > TABLE) {
+        for (u32 o = c * p.taps * N + LANE; o < end * p.taps * N; o += 32)
+            dst[o] = zeroed<T, W>(src + o % N * p.column + at[o / N], o % N < n);
+        return;
+    }
+    for (u32 o = LANE; o < words; o += 32)
+        table[o] = o % N < n ? (int)(o % N * p.column + at[o / N]) : -1;
+    SYNC;
+    for (; c < end; c += some) {
+        u32 count = end - c < some ? (end - c) * p.taps * N : words;
+        const T *from = src + c * p.channel;
+        W *to = dst + (s64)c * p.taps * N;
+        for (u32 o = LANE; o < count; o += 32)
+            to[o] = zeroed<T, W>(from + table[o], table[o] >= 0);
     }
 }
 
+template <class T, class W, int N> INLINE void panels(const Panels &p, int *table) {
+    u32 j0 = BLOCK_Y * N, n = p.n - j0;
+    const T *src = (const T *)p.from + BLOCK_Z * p.group + j0 * p.column;
+    W *dst = (W *)p.to + (s64)(BLOCK_Z * BLOCKS_Y + BLOCK_Y) * N * p.steps;
+    if (p.form == F_ROWS)
+        rows<T, W, N>(p, src, dst, n);
+    else if (p.form == F_COLUMNS)
+        columns<T, W, N>(p, src, dst, n);
+    else
+        places<T, W, N>(p, src, dst, n, table);
+}
+
 #define PANELS(name, T, W, N)                                                                                                  \
-    KERNEL panels_##name(u64 from, s64 group, s64 column, u32 n, u32 steps, u64 table, u64 to, u32 plain) {                    \
-        __shared__ W turn[N * 33];                                                                                             \
-        panels<T, W, N>(from, group, column, n, steps, table, to, plain, turn);                                                \
+    KERNEL panels_##name(Panels p) {                                                                                           \
+        __shared__ int table[TABLE];                                                                                           \
+        panels<T, W, N>(p, table);                                                                                             \
     }                                                                                                                          \
-    KERNEL panels1_##name(u64 from, s64 group, s64 column, u32 n, u32 steps, u64 table, u64 to, u32 plain) {                   \
-        __shared__ W turn[33];                                                                                                 \
-        panels<T, W, 1>(from, group, column, n, steps, table, to, plain, turn);                                                \
+    KERNEL panels1_##name(Panels p) {                                                                                          \
+        __shared__ int table[TABLE];                                                                                           \
+        panels<T, W, 1>(p, table);                                                                                             \
     }
 PANELS(f32, float, float, 12)
 PANELS(f64, double, double, 6)
@@ -191,8 +241,8 @@ struct Leave {
 struct Tile {
     u64 x, b, at;
     s64 xBatch, xGroup, bGroup;
-    u32 steps, whole; // steps of this launch, and all
-    u32 m, n, groups, high, wide, first, last;
+    u32 steps, piece; // all, and those that are packed at a time
+    u32 m, n, groups, high, wide;
     float one; // see leaveSum
     u64 sums;
     Leave leave;
@@ -270,71 +320,127 @@ template <class W, class C, int N> INLINE void leave(const Leave &o, C *y, W (&s
     }
 }
 
-// tile is the work of a warp: 32 positions, N columns. See tile of cuBLAS's gemm.cu, whose second operand has the same form.
-template <class W, class C, int N> INLINE void tile(const Tile &t, const W *x, const W *b, C *y, W *sums, u32 panel, u32 j0) {
-    u32 i0 = panel * 32, skip = 0;
-    if (i0 + 32 > t.m && t.m >= 32) { // the last panel ends with the last position: nothing past it is read
-        skip = i0 + 32 - t.m;
-        i0 -= skip;
-    }
-    const W *a = x + i0 + LANE;
-    const int *at = (const int *)t.at;
-    W sum[N] = {};
-    if (!t.first)
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            sum[j] = sums[j * 32 + LANE] * (W)t.one; // as in leaveSum
+// tile is the work of a warp: 32 positions, N columns. See tile of cuBLAS's gemm.cu, whose operands have the same form: a is `steps` times
+// 32 positions.
+template <class W, int N> INLINE void tile(const W *a, const W *b, u32 steps, W (&sum)[N]) {
 #pragma unroll 1
-    for (u32 l = 0; l < t.steps; l++) {
-        W av = a[at[l]];
+    for (u32 l = 0; l < steps; l++) {
+        W av = a[LANE];
 #pragma unroll
         for (int j = 0; j < N; j++)
             sum[j] = fma(av, b[j], sum[j]);
+        a += 32;
         b += N;
     }
-    if (!t.last) {
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            leaveSum(sums + j * 32 + LANE, sum[j], t.one);
-        return;
-    }
-    u32 to = i0 + 32 < t.m ? i0 + 32 : t.m;
-    leave<W, C, N>(t.leave, y, sum, t.n, i0, i0 + skip, to, j0);
 }
 
-template <class W, class C, int N> INLINE void tiles(const Tile &t) {
+// part is where the tiles of a block are.
+template <class W, class C> struct Part {
+    const W *x, *b;
+    C *y;
+    W *sums;
+    u32 panels, i0, i1, columns, j0, j1;
+    Leave leave;
+};
+
+template <class W, class C, int N> INLINE Part<W, C> partOf(const Tile &t) {
+    Part<W, C> p;
     u32 g = BLOCK_Z % t.groups, n = BLOCK_Z / t.groups;
-    u32 panels = (t.m + 31) / 32, columns = (t.n + N - 1) / N;
-    const W *x = (const W *)t.x + n * t.xBatch + g * t.xGroup;
-    const W *b = (const W *)t.b + g * t.bGroup;
-    C *y = (C *)t.leave.y + n * t.leave.batch + g * t.leave.group;
-    W *sums = (W *)t.sums + (s64)BLOCK_Z * panels * columns * (32 * N);
-    Tile own = t;
-    if (own.leave.bias) {
+    p.panels = (t.m + 31) / 32, p.columns = (t.n + N - 1) / N;
+    p.x = (const W *)t.x + n * t.xBatch + g * t.xGroup;
+    p.b = (const W *)t.b + g * t.bGroup;
+    p.y = (C *)t.leave.y + n * t.leave.batch + g * t.leave.group;
+    p.sums = (W *)t.sums + (s64)BLOCK_Z * p.panels * p.columns * (32 * N);
+    p.i0 = BLOCK_X * t.high, p.i1 = p.i0 + t.high < p.panels ? p.i0 + t.high : p.panels;
+    p.j0 = BLOCK_Y * t.wide, p.j1 = p.j0 + t.wide < p.columns ? p.j0 + t.wide : p.columns;
+    p.leave = t.leave;
+    if (p.leave.bias) {
         const u32 size[] = {4, 8, 2, 2, 1, 1, 1, 1, 4, 8, 1};
-        own.leave.bias += (u64)g * t.n * size[own.leave.biasType];
+        p.leave.bias += (u64)g * t.n * size[p.leave.biasType];
     }
-    u32 i0 = BLOCK_X * t.high, i1 = i0 + t.high < panels ? i0 + t.high : panels;
-    u32 j0 = BLOCK_Y * t.wide, j1 = j0 + t.wide < columns ? j0 + t.wide : columns;
-#pragma unroll 1
-    for (u32 j = j0; j < j1; j++)
-#pragma unroll 1
-        for (u32 i = i0; i < i1; i++) {
-            tile<W, C, N>(own, x, b + (s64)j * N * t.whole, y, sums + ((s64)j * panels + i) * (32 * N), i, j * N);
-            __nvvm_bar_warp_sync(~0u);
-        }
+    return p;
 }
 
-#define TILE(name, W, C, N)                                                                                                    \
-    KERNEL tile_##name(Tile t) { tiles<W, C, N>(t); }                                                                          \
-    KERNEL tile1_##name(Tile t) { tiles<W, C, 1>(t); }
-TILE(f32_f32, float, float, 12)
-TILE(f32_f16, float, f16, 12)
-TILE(f32_bf16, float, bf16, 12)
-TILE(f64_f64, double, double, 6)
-TILE(s32_s32, int, int, 12)
-TILE(s32_f32, int, float, 12)
-TILE(s32_s8, int, s8, 12)
+// A panel of positions: the last ends with the last position, so that nothing past it is read.
+struct Panel {
+    u32 at, from, to; // its first position; those that are stored
+};
+
+INLINE Panel panelOf(u32 panel, u32 m) {
+    u32 at = panel * 32, skip = 0;
+    if (at + 32 > m && m >= 32) {
+        skip = at + 32 - m;
+        at -= skip;
+    }
+    return {at, at + skip, at + 32 < m ? at + 32 : m};
+}
+
+// tiles packs some steps of a panel of positions at a time, as they are far from each other in the planes, and goes over the columns.
+template <class W, class C, int N> INLINE void tiles(const Tile &t, W *pack) {
+    Part<W, C> p = partOf<W, C, N>(t);
+    const int *at = (const int *)t.at;
+#pragma unroll 1
+    for (u32 i = p.i0; i < p.i1; i++) {
+        Panel q = panelOf(i, t.m);
+        const W *a = p.x + q.at + LANE;
+        u32 from = 0;
+        do {
+            u32 steps = t.steps - from < t.piece ? t.steps - from : t.piece;
+#pragma unroll 4
+            for (u32 l = 0; l < steps; l++)
+                pack[l * 32 + LANE] = a[at[from + l]];
+            SYNC;
+#pragma unroll 1
+            for (u32 j = p.j0; j < p.j1; j++) {
+                W *sums = p.sums + ((s64)j * p.panels + i) * (32 * N) + LANE, sum[N] = {};
+                if (from)
+#pragma unroll
+                    for (int k = 0; k < N; k++)
+                        sum[k] = sums[k * 32] * (W)t.one; // as in leaveSum
+                tile<W, N>(pack, p.b + ((s64)j * t.steps + from) * N, steps, sum);
+                if (from + steps < t.steps) {
+#pragma unroll
+                    for (int k = 0; k < N; k++)
+                        leaveSum(sums + k * 32, sum[k], t.one);
+                } else
+                    leave<W, C, N>(p.leave, p.y, sum, t.n, q.at, q.from, q.to, j * N);
+                SYNC;
+            }
+            from += steps;
+        } while (from < t.steps);
+    }
+}
+
+// tiles1 is for one column.
+template <class W, class C> INLINE void tiles1(const Tile &t) {
+    Part<W, C> p = partOf<W, C, 1>(t);
+    const int *at = (const int *)t.at;
+#pragma unroll 1
+    for (u32 i = p.i0; i < p.i1; i++) {
+        Panel q = panelOf(i, t.m);
+        const W *a = p.x + q.at + LANE;
+        W sum[1] = {};
+#pragma unroll 1
+        for (u32 l = 0; l < t.steps; l++)
+            sum[0] = fma(a[at[l]], p.b[l], sum[0]);
+        leave<W, C, 1>(p.leave, p.y, sum, t.n, q.at, q.from, q.to, 0);
+        SYNC;
+    }
+}
+
+#define TILE(name, W, C, N, DEEP)                                                                                              \
+    KERNEL tile_##name(Tile t) {                                                                                               \
+        __shared__ __attribute__((aligned(64))) W pack[DEEP * 32];                                                                            \
+        tiles<W, C, N>(t, pack);                                                                                               \
+    }                                                                                                                          \
+    KERNEL tile1_##name(Tile t) { tiles1<W, C>(t); }
+TILE(f32_f32, float, float, 12, 384)
+TILE(f32_f16, float, f16, 12, 384)
+TILE(f32_bf16, float, bf16, 12, 384)
+TILE(f64_f64, double, double, 6, 192)
+TILE(s32_s32, int, int, 12, 384)
+TILE(s32_f32, int, float, 12, 384)
+TILE(s32_s8, int, s8, 12, 384)
 
 // lanes packs 32 channels of the gradient of the output for every position: zero where there is no output. A block takes LINES
 // rows.
