@@ -109,15 +109,16 @@ func (r *Run) filterPart(f *filterWork, x, dy Tensor, base uint64, slice int64) 
 			return err
 		}
 	}
-	last := &pass.axes[2]
+	pitch, width, every := f.lines(pass)
+	rows := n * pass.axes[0].extent * pass.axes[1].extent / every
 	var q shim.Params
-	q.U64(dy.Addr, uint64(f.columns*dy.Stride[1]), uint64(dy.Stride[1]), uint64(f.dyStep), base+uint64(pass.rows), base+uint64(f.lanes))
-	rows := n * pass.axes[0].extent * pass.axes[1].extent
-	q.U32(uint32(f.columns), uint32(last.extent), uint32(last.count), uint32(rows))
+	q.U64(dy.Addr, base+uint64(pass.rows), base+uint64(f.lanes), uint64(f.columns*dy.Stride[1]), uint64(dy.Stride[1]), uint64(f.dyStep))
+	q.U32(uint32(f.columns), uint32(pitch), uint32(width), uint32(every), uint32(rows), 0)
 	if f.panels > maxGrid || f.groups > maxGrid {
 		return ErrUnsupported
 	}
-	if err := r.launch(convKernels, "lanes_"+dy.Type.String(), [3]uint32{uint32(over(rows, laneRows)), uint32(f.panels), uint32(f.groups)}, oneWarp, &q); err != nil {
+	grid := [3]uint32{uint32(over(rows, laneRows)), uint32(f.panels), uint32(f.groups)}
+	if err := r.launch(convKernels, "lanes_"+dy.Type.String(), grid, oneWarp, &q); err != nil {
 		return err
 	}
 	images, m := int64(1), pass.positions(n)
@@ -135,7 +136,7 @@ func (r *Run) filterPart(f *filterWork, x, dy Tensor, base uint64, slice int64) 
 	p.U64(base+uint64(f.lanes), planes, base+uint64(pass.at), base+uint64(f.slabs))
 	p.U64(uint64(n*f.planeImage()), uint64(x.Stride[0]), uint64(f.channels*f.phases()*f.plane(n)), uint64(f.planeImage()))
 	p.U32(uint32(m), uint32(slices), uint32(f.per), uint32(pass.steps), uint32(f.groups), uint32(f.panels), uint32(slice), math.Float32bits(1))
-	grid := [3]uint32{uint32(over(pass.steps, wide)), uint32(f.panels), uint32(images * slices * f.groups)}
+	grid = [3]uint32{uint32(over(pass.steps, wide)), uint32(f.panels), uint32(images * slices * f.groups)}
 	return r.launch(convKernels, "filter_"+f.elem.String(), grid, oneWarp, &p)
 }
 

@@ -189,6 +189,26 @@ func (p *convPlan) putLeave(q *shim.Params, s *convPass, w convPart) {
 	// Columns of a row begin at start: rows have the other dimensions' starts.
 	y := w.to.Addr + uint64(x.start*p.destAt[2]*w.to.Type.Size())
 	q.U64(y, uint64(w.to.Stride[0]), uint64(p.columns*w.to.Stride[1]), uint64(w.to.Stride[1]), uint64(x.outStep*p.destAt[2]))
-	q.U64(w.base+uint64(s.rows)).U32(uint32(x.extent), uint32(x.count))
+	pitch, width, every := p.lines(s)
+	q.U64(w.base+uint64(s.rows)).U32(uint32(pitch), uint32(width), uint32(every), 0)
 	q.F64(w.scale.Alpha, w.scale.Beta, w.end.Top).U64(w.end.Bias.Addr).U32(uint32(w.end.Bias.Type), uint32(w.end.Act))
+}
+
+// lines is how the positions of a pass are stored: a row of the output after the other, or an image after the other if its rows lie
+// together.
+func (p *convPlan) lines(s *convPass) (pitch, width, every int64) {
+	z, y, x := &s.axes[0], &s.axes[1], &s.axes[2]
+	run := x.outStep * p.destAt[2] * x.count
+	together := func(a *axis, stride int64) bool {
+		return a.extent == a.count && (a.count == 1 || a.outStep*stride == run)
+	}
+	if x.extent != x.count || !together(y, p.destAt[1]) {
+		return x.extent, x.count, 1
+	}
+	run *= y.count
+	if !together(z, p.destAt[0]) {
+		return x.extent, x.count, 1
+	}
+	n := x.count * y.count * z.count
+	return n, n, y.count * z.count
 }

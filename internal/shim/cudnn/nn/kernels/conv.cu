@@ -232,7 +232,7 @@ struct Leave {
     u64 y;
     s64 batch, group, column, step;
     u64 rows;
-    u32 pitch, width;
+    u32 pitch, width, every, unused; // every: rows from one to the next, as all of an image may be one
     double alpha, beta, top;
     u64 bias;
     u32 biasType, act; // 1: not below 0, 2: nor above top
@@ -298,7 +298,7 @@ template <class W, class C, int N> INLINE void leave(const Leave &o, C *y, W (&s
     for (; from < to; from = begin, row++) {
         u32 col = from - begin, lo = from - i0;
         begin += o.pitch;
-        s64 at = ((const s64 *)o.rows)[row];
+        s64 at = ((const s64 *)o.rows)[row * o.every];
         if (at < 0 || col >= o.width)
             continue;
         u32 count = o.width - col < to - from ? o.width - col : to - from;
@@ -430,7 +430,7 @@ template <class W, class C> INLINE void tiles1(const Tile &t) {
 
 #define TILE(name, W, C, N, DEEP)                                                                                              \
     KERNEL tile_##name(Tile t) {                                                                                               \
-        __shared__ __attribute__((aligned(64))) W pack[DEEP * 32];                                                                            \
+        __shared__ __attribute__((aligned(64))) W pack[DEEP * 32];                                                             \
         tiles<W, C, N>(t, pack);                                                                                               \
     }                                                                                                                          \
     KERNEL tile1_##name(Tile t) { tiles1<W, C>(t); }
@@ -446,31 +446,46 @@ TILE(s32_s8, int, s8, 12, 384)
 // rows.
 enum { LINES = 8 };
 
-template <class T, class W> INLINE void lanes(u64 from, s64 group, s64 channel, s64 step, u64 rows, u64 to, u32 k, u32 pitch, u32 width, u32 count, W *turn) {
-    u32 k0 = BLOCK_Y * 32, end = (BLOCK_X + 1) * LINES < count ? (BLOCK_X + 1) * LINES : count;
+struct Lanes {
+    u64 from, rows, to;
+    s64 group, channel, step;
+    u32 k, pitch, width, every, count, unused;
+};
+
+template <class T, class W> INLINE void lanes(const Lanes &p, W *turn) {
+    u32 k0 = BLOCK_Y * 32, end = (BLOCK_X + 1) * LINES < p.count ? (BLOCK_X + 1) * LINES : p.count;
     for (u32 row = BLOCK_X * LINES; row < end; row++) {
-        W *dst = (W *)to + ((s64)(BLOCK_Z * BLOCKS_Y + BLOCK_Y) * count + row) * pitch * 32;
-        s64 at = ((const s64 *)rows)[row];
-        const T *src = (const T *)from + BLOCK_Z * group + k0 * channel + at;
-        for (u32 w0 = 0; w0 < pitch; w0 += 32) {
+        W *dst = (W *)p.to + ((s64)(BLOCK_Z * BLOCKS_Y + BLOCK_Y) * p.count + row) * p.pitch * 32 + LANE;
+        s64 at = ((const s64 *)p.rows)[row * p.every];
+        const T *src = (const T *)p.from + BLOCK_Z * p.group + k0 * p.channel + at;
+        for (u32 w0 = 0; w0 < p.pitch; w0 += 32) {
             for (u32 r = 0; r < 32; r++) {
                 W v = {};
-                if (at >= 0 && k0 + r < k && w0 + LANE < width)
-                    v = load(src + r * channel + (s64)(w0 + LANE) * step);
+                if (at >= 0 && k0 + r < p.k && w0 + LANE < p.width)
+                    v = load(src + r * p.channel + (s64)(w0 + LANE) * p.step);
                 turn[r * 33 + LANE] = v;
             }
             SYNC;
-            for (u32 t = 0; t < 32 && w0 + t < pitch; t++)
-                dst[(s64)(w0 + t) * 32 + LANE] = turn[LANE * 33 + t];
+#pragma unroll 1
+            for (u32 t0 = 0; t0 < 32 && w0 + t0 < p.pitch; t0 += 16) { // a row of a lane at a time
+                W v[16];
+#pragma unroll
+                for (u32 t = 0; t < 16; t++)
+                    v[t] = turn[LANE * 33 + t0 + t];
+#pragma unroll
+                for (u32 t = 0; t < 16; t++)
+                    if (w0 + t0 + t < p.pitch)
+                        dst[(s64)(w0 + t0 + t) * 32] = v[t];
+            }
             SYNC;
         }
     }
 }
 
 #define LANES(name, T, W)                                                                                                      \
-    KERNEL lanes_##name(u64 from, s64 group, s64 channel, s64 step, u64 rows, u64 to, u32 k, u32 pitch, u32 width, u32 count) { \
+    KERNEL lanes_##name(Lanes p) {                                                                                             \
         __shared__ W turn[32 * 33];                                                                                            \
-        lanes<T, W>(from, group, channel, step, rows, to, k, pitch, width, count, turn);                                       \
+        lanes<T, W>(p, turn);                                                                                                  \
     }
 LANES(f32, float, float)
 LANES(f64, double, double)
@@ -539,31 +554,32 @@ template <class W, class C> INLINE void gather(const Gather &f, W *turn) {
     for (u32 j0 = BLOCK_X * 32; j0 < f.n; j0 += BLOCKS_X * 32) {
         u32 count = f.n - j0 < 32 ? f.n - j0 : 32;
         const W *p = (const W *)f.sums + ((s64)(g * panels + BLOCK_Y) * f.n + j0) * 32 + LANE;
-        for (u32 j = 0; j < count; j++, p += 32) {
-            W sum = {};
-            const W *q = p;
-            for (u32 s = 0; s < f.slices; s++, q += next)
-                sum += *q;
-            turn[j * 33 + LANE] = sum;
+#pragma unroll 1
+        for (u32 h = 0; h < 32; h += 16) { // a row of a lane at a time
+            W v[16];
+#pragma unroll
+            for (u32 j = 0; j < 16; j++) {
+                v[j] = W{};
+                if (h + j < count)
+                    for (u32 s = 0; s < f.slices; s++)
+                        v[j] += p[s * next + (h + j) * 32];
+            }
+#pragma unroll
+            for (u32 j = 0; j < 16; j++)
+                turn[LANE * 32 + h + j] = v[j];
         }
         SYNC;
-        if (LANE < count) {
-            if (f.plain)
-                for (u32 r = 0; r < rows; r++)
-                    leaveFilter<W, C>(f, out + r * f.column + j0 + LANE, turn[LANE * 33 + r]);
-            else {
-                s64 at = ((const s64 *)f.at)[j0 + LANE];
-                for (u32 r = 0; r < rows; r++)
-                    leaveFilter<W, C>(f, out + r * f.column + at, turn[LANE * 33 + r]);
-            }
-        }
+        s64 at = f.plain ? j0 + LANE : LANE < count ? ((const s64 *)f.at)[j0 + LANE] : 0;
+        if (LANE < count)
+            for (u32 r = 0; r < rows; r++)
+                leaveFilter<W, C>(f, out + r * f.column + at, turn[r * 32 + LANE]);
         SYNC;
     }
 }
 
 #define GATHER(name, W, C)                                                                                                     \
     KERNEL gather_##name(Gather f) {                                                                                           \
-        __shared__ W turn[32 * 33];                                                                                            \
+        __shared__ W turn[32 * 32];                                                                                            \
         gather<W, C>(f, turn);                                                                                                 \
     }
 GATHER(f32_f32, float, float)
