@@ -88,6 +88,10 @@ func (n *opGraph) set(d backendDesc, a attr) error {
 		return one(dnn.CUDNN_TYPE_BN_FINALIZE_STATS_MODE, 1, hostmem.Of(&v))
 	case dnn.CudnnRngDistribution_t:
 		return one(dnn.CUDNN_TYPE_RNG_DISTRIBUTION, 1, hostmem.Of(&v))
+	case dnn.CudnnPaddingMode_t:
+		return one(dnn.CUDNN_TYPE_PADDING_MODE, 1, hostmem.Of(&v))
+	case fractions:
+		return one(dnn.CUDNN_TYPE_FRACTION, len(v)/2, hostmem.Of(&v[0]))
 	case pointers:
 		return one(dnn.CUDNN_TYPE_VOID_PTR, len(v), hostmem.Of(&v[0]))
 	}
@@ -96,6 +100,9 @@ func (n *opGraph) set(d backendDesc, a attr) error {
 }
 
 type pointers []uint64
+
+// fractions are numerators and denominators.
+type fractions []int64
 
 // make makes a descriptor and finalizes it.
 func (n *opGraph) make(k dnn.CudnnBackendDescriptorType_t, attrs ...attr) backendDesc {
@@ -271,7 +278,7 @@ func (n *opGraph) plan() backendDesc {
 }
 
 // pack binds the tensors' memory, with the workspace that a plan asks for.
-func (n *opGraph) pack(plan backendDesc) backendDesc {
+func (n *opGraph) pack(plan backendDesc, more ...attr) backendDesc {
 	n.t.Helper()
 	var need int64
 	_, err := n.th.BackendGetAttribute(plan, dnn.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, dnn.CUDNN_TYPE_INT64, 1, hostmem.Of(&need))
@@ -288,8 +295,8 @@ func (n *opGraph) pack(plan backendDesc) backendDesc {
 	for id, p := range n.ptrs {
 		ids, at = append(ids, id), append(at, p)
 	}
-	return n.make(dnn.CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, attr{dnn.CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids}, attr{dnn.CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, at},
-		attr{dnn.CUDNN_ATTR_VARIANT_PACK_WORKSPACE, space})
+	return n.make(dnn.CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, append(more, attr{dnn.CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids}, attr{dnn.CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, at},
+		attr{dnn.CUDNN_ATTR_VARIANT_PACK_WORKSPACE, space})...)
 }
 
 // run executes the graph.

@@ -61,7 +61,13 @@ func checkAttention(o *operation) error {
 		return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "an attention with blocks that are masked, or gradients of a changed one")
 	}
 	t := attentionOf(o)
-	pagedK, pagedV := o.g.ref(dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_KDESC) != nil, o.g.ref(dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_VDESC) != nil
+	tableK, tableV := o.g.tensor(dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_KDESC), o.g.tensor(dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_VDESC)
+	for _, table := range []*tensor{tableK, tableV} {
+		if table != nil && len(table.dim) != 4 {
+			return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "a page table of sizes %v", table.dim)
+		}
+	}
+	pagedK, pagedV := tableK != nil, tableV != nil
 	if len(t.q.dim) != 4 || len(t.k.dim) != 4 || len(t.v.dim) != 4 || t.k.dim[3] != t.q.dim[3] || !pagedK && t.k.dim[0] != t.q.dim[0] || !pagedV && t.v.dim[0] != t.q.dim[0] ||
 		!pagedK && !pagedV && t.v.dim[2] != t.k.dim[2] || t.q.dim[1]%t.k.dim[1] != 0 || t.q.dim[1]%t.v.dim[1] != 0 || !slices.Equal(t.o.dim, []int64{t.q.dim[0], t.q.dim[1], t.q.dim[2], t.v.dim[3]}) {
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "an attention of %v, %v and %v to %v", t.q.dim, t.k.dim, t.v.dim, t.o.dim)

@@ -22,7 +22,15 @@ func prepared(planned, packed *Descriptor) (*plan, *pack, error) {
 	if planned.kind != ExecutionPlan || packed.kind != VariantPack || !planned.Final() || !packed.Final() {
 		return nil, nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a plan or variant pack that is not finalized")
 	}
-	return planned.made.(*plan), packed.made.(*pack), nil
+	p, k := planned.made.(*plan), packed.made.(*pack)
+	for _, o := range p.graph.ops {
+		for _, t := range slices.Concat(o.in, o.out) {
+			if s, ok := k.other[t.uid]; ok && len(s.dim) != len(t.dim) {
+				return nil, nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "sizes %v for tensor %d of sizes %v", s.dim, t.uid, t.dim)
+			}
+		}
+	}
+	return p, k, nil
 }
 
 // Workspace is the memory that a plan needs for the sizes of a variant pack.
@@ -40,16 +48,16 @@ func Execute(r *nn.Run, planned, packed *Descriptor) error {
 	if err != nil {
 		return err
 	}
-	x := &exec{Run: r, gr: p.graph, pack: k}
-	if n := x.layout(k.workspace); n > 0 && k.workspace == 0 {
-		return fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no workspace, where %d bytes are needed", n)
-	}
 	for _, o := range p.graph.ops {
 		for _, t := range slices.Concat(o.in, o.out) {
 			if !k.has(t) || t.ragged != nil && !k.has(t.ragged) {
 				return fail(dnn.CUDNN_STATUS_BAD_PARAM, "tensor %d has no address", t.uid)
 			}
 		}
+	}
+	x := &exec{Run: r, gr: p.graph, pack: k}
+	if n := x.layout(k.workspace); n > 0 && k.workspace == 0 {
+		return fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no workspace, where %d bytes are needed", n)
 	}
 	for _, s := range p.graph.steps {
 		if err := s.run(x); err != nil {

@@ -19,6 +19,7 @@ type operation struct {
 	hidden  []*tensor     // what it needs between its kernels
 	parts   []*expression // its kernels, where they are expressions
 	cut     cut           // of a product
+	where   *tensor       // of pooling: places of the largest
 	direct  *direct       // of an attention that is done at once
 	refused error         // why it does not run, where that is said only when an engine is asked for
 	apart   bool          // it is an attention that is made of other operations
@@ -47,6 +48,8 @@ var lowerings = map[Kind]*lowering{
 	dnn.CUDNN_BACKEND_OPERATION_SLICE_DESCRIPTOR:                       {check: checkSlice, run: runParts},
 	dnn.CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR:                      {check: checkConcat, run: runParts},
 	dnn.CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR:                         {check: checkRNG, write: (*writing).random},
+	dnn.CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR:                {check: checkPool, run: runPool},
+	dnn.CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR:                {check: checkPool, run: runPool},
 	dnn.CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR:            {check: checkPages, run: runPages},
 	dnn.CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR:                     {check: checkSoftmax, run: runParts},
 	dnn.CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:                      {check: checkMatmul, run: runMatmul},

@@ -37,7 +37,7 @@ func (o *operation) cutProduct(a, b, c *tensor) error {
 	g, n := o.g, len(c.dim)
 	rows, columns, inner := g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC), g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC), g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC)
 	for _, t := range []*tensor{rows, columns, inner} {
-		if t != nil && (t.elem.Float() || !broadcasts(t.dim, append(slices.Clone(c.dim[:n-2]), 1, 1))) {
+		if t != nil && (t.elem.Float() || len(t.dim) > n || !broadcasts(t.dim, append(slices.Clone(c.dim[:n-2]), 1, 1))) {
 			return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "sizes of a product to %v in %v %v", c.dim, t.dim, t.elem)
 		}
 	}

@@ -80,36 +80,55 @@ func (r *Run) Pool(p Pool, s Scale, x, y Tensor) error {
 
 // PoolBackward makes the gradient dx of that of the result. Of equal elements in a window the first gets it.
 func (r *Run) PoolBackward(p Pool, s Scale, x, dy, dx Tensor) error {
-	suffix, err := checked(x, dy, dx)
+	if !SameShape(x, dx) {
+		return ErrShape
+	}
+	if p.Mode != PoolMax || dx.Empty() {
+		return r.PoolGradient(p, s, 0, dy, dx)
+	}
+	where, done, err := r.scratch(8 * dy.Count())
 	if err != nil {
 		return err
 	}
-	if err := p.check(dx, dy); err != nil || !SameShape(x, dx) {
-		return ErrShape
+	defer done()
+	if err := r.PoolLargest(p, x, dy, where); err != nil {
+		return err
 	}
-	x, dy, dx = flat(x, poolDims+2), flat(dy, poolDims+2), flat(dx, poolDims+2)
-	windows, n := dy.Count(), dx.Count()
-	where := uint64(0)
-	if p.Mode == PoolMax && n > 0 {
-		at, done, err := r.scratch(8 * windows)
-		if err != nil {
-			return err
-		}
-		defer done()
-		where = at
-		var q shim.Params
-		p.put(&q, x, dy)
-		putStrided(&q, x)
-		q.U64(where, uint64(windows)).U32(uint32(x.Type))
-		if err := r.launch(poolKernels, "poolLargest"+suffix, threads(windows), oneWarp, &q); err != nil {
-			return err
-		}
+	return r.PoolGradient(p, s, where, dy, dx)
+}
+
+// PoolLargest says which element of every window is its largest: its place among those of an image's channel, of 64 bits, or -1.
+func (r *Run) PoolLargest(p Pool, x, y Tensor, where uint64) error {
+	suffix, err := checked(x)
+	if err != nil {
+		return err
 	}
+	if err := p.check(x, y); err != nil {
+		return err
+	}
+	x, y = flat(x, poolDims+2), flat(y, poolDims+2)
+	var q shim.Params
+	p.put(&q, x, y)
+	putStrided(&q, x)
+	q.U64(where, uint64(y.Count())).U32(uint32(x.Type))
+	return r.launch(poolKernels, "poolLargest"+suffix, threads(y.Count()), oneWarp, &q)
+}
+
+// PoolGradient is PoolBackward where what PoolLargest gave is known; averages need none.
+func (r *Run) PoolGradient(p Pool, s Scale, where uint64, dy, dx Tensor) error {
+	suffix, err := checked(dy, dx)
+	if err != nil {
+		return err
+	}
+	if err := p.check(dx, dy); err != nil {
+		return err
+	}
+	dy, dx = flat(dy, poolDims+2), flat(dx, poolDims+2)
 	var q shim.Params
 	p.put(&q, dx, dy)
 	putScale(&q, s)
 	putStrided(&q, dy)
 	putStrided(&q, dx)
-	q.U32(uint32(dy.Type), uint32(dx.Type)).U64(where, uint64(n))
-	return r.launch(poolKernels, "poolBackward"+suffix, threads(n), oneWarp, &q)
+	q.U32(uint32(dy.Type), uint32(dx.Type)).U64(where, uint64(dx.Count()))
+	return r.launch(poolKernels, "poolBackward"+suffix, threads(dx.Count()), oneWarp, &q)
 }
