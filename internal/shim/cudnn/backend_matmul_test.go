@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"kudzu/internal/hostmem"
 	"kudzu/internal/shim/cudnn/nn"
 	"kudzu/internal/spec/dnn"
 )
@@ -72,4 +73,36 @@ func TestBackendAttention(t *testing.T) {
 			return out / total
 		})
 	}
+}
+
+// TestBackendWorkspace: what is between operations lies where nothing else does that is still needed.
+func TestBackendWorkspace(t *testing.T) {
+	const size = 8
+	n := newOpGraph(t)
+	x, xs := n.input(nn.F32, nn.Packed(size, size), size, size)
+	want := append([]float64(nil), xs...)
+	from := x
+	for range 5 {
+		to := n.virtual(nn.F32, size, size)
+		n.product(from, x, to)
+		from = to
+		next := make([]float64, size*size)
+		for i := range next {
+			for k := range size {
+				next[i] += want[i/size*size+k] * xs[k*size+i%size]
+			}
+		}
+		want = next
+	}
+	y, ys := n.output(nn.F32, nn.Packed(size, size), size, size)
+	n.point(dnn.CUDNN_POINTWISE_NEG, y, from)
+	plan := n.plan()
+	var need int64
+	_, err := n.th.BackendGetAttribute(plan, dnn.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, dnn.CUDNN_TYPE_INT64, 1, hostmem.Of(&need))
+	n.ok(err)
+	if need != 2*size*size*4 {
+		t.Errorf("%d bytes for five products of which two are there at a time", need)
+	}
+	n.run()
+	near(t, "product", ys(), 1e-4, func(i int) float64 { return -want[i] })
 }

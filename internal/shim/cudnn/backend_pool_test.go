@@ -97,7 +97,7 @@ type vector struct{ from, to, end hostmem.Ptr }
 
 func vectorOf(list []int64) vector {
 	p := hostmem.Of(&list[0])
-	return vector{p, p.Add(uint64(8*len(list))), p.Add(uint64(8*len(list)))}
+	return vector{p, p.Add(uint64(8 * len(list))), p.Add(uint64(8 * len(list)))}
 }
 
 // TestBackendOtherSizes runs a plan on fewer rows than it was made for.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -138,6 +139,7 @@ type graph struct {
 	steps []runner
 	inner []*tensor // virtual tensors that are in memory nevertheless
 	uses  map[int64][]*operation
+	lives map[int64]life // of tensors
 	dense map[int64]bool // tensors of packed sequences that have a copy without gaps
 	open  *tensor        // one that is virtual and written by nobody: the graph is part of an operation
 }
@@ -161,7 +163,7 @@ func (gr *graph) runs() error {
 func buildGraph(g given) (*graph, error) { return newGraph(g[dnn.CUDNN_ATTR_OPERATIONGRAPH_OPS].refs) }
 
 func newGraph(descriptors []*Descriptor) (*graph, error) {
-	gr := &graph{given: descriptors, uses: map[int64][]*operation{}, dense: map[int64]bool{}}
+	gr := &graph{given: descriptors, uses: map[int64][]*operation{}, dense: map[int64]bool{}, lives: map[int64]life{}}
 	if len(descriptors) == 0 {
 		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "a graph of nothing")
 	}
@@ -262,14 +264,14 @@ func (gr *graph) group() error {
 
 // step adds a step of operations, between copies of those of their tensors whose sequences lie packed. The kernels of attention need none.
 func (gr *graph) step(r runner, ops ...*operation) {
-	var after []runner
+	var after []*unpacking
 	for _, o := range ops {
 		if o.direct != nil {
 			continue
 		}
 		for _, t := range o.in {
 			if t.ragged != nil && gr.copied(t) {
-				gr.steps = append(gr.steps, &unpacking{t: t})
+				gr.enqueue(&unpacking{t: t}, t)
 			}
 		}
 		for _, t := range o.out {
@@ -279,8 +281,34 @@ func (gr *graph) step(r runner, ops ...*operation) {
 			}
 		}
 	}
-	gr.steps = append(append(gr.steps, r), after...)
+	var touched []*tensor
+	for _, o := range ops {
+		touched = slices.Concat(touched, o.in, o.out, o.hidden)
+	}
+	gr.enqueue(r, touched...)
+	for _, u := range after {
+		gr.enqueue(u, u.t)
+	}
 }
+
+// enqueue adds a step that uses tensors.
+func (gr *graph) enqueue(r runner, touched ...*tensor) {
+	at := len(gr.steps)
+	gr.steps = append(gr.steps, r)
+	for _, t := range touched {
+		l, known := gr.lives[t.uid]
+		if !known {
+			l.from = at
+		}
+		l.to = at
+		gr.lives[t.uid] = l
+	}
+}
+
+// life is from which step to which something of the workspace is used.
+type life struct{ from, to int }
+
+func (l life) meets(m life) bool { return l.from <= m.to && m.from <= l.to }
 
 // copied gives a tensor of packed sequences memory for its copy, and reports whether it had none.
 func (gr *graph) copied(t *tensor) bool {
@@ -323,15 +351,28 @@ const aligned = 256
 // workspace is the memory that virtual tensors need.
 func (gr *graph) workspace() int64 { return (&exec{gr: gr, pack: &pack{}}).layout(0) }
 
-// layout places the virtual tensors, and is how much memory they need.
+// layout places the virtual tensors, and is how much memory they need. Those that no step has both use the same.
 func (x *exec) layout(base uint64) int64 {
-	x.inner = map[int64]uint64{}
-	n := int64(0)
-	for _, t := range x.gr.inner {
-		x.inner[t.uid] = base + uint64(n)
-		n += (x.held(t).Span()*t.elem.Size() + aligned - 1) &^ (aligned - 1)
+	type piece struct {
+		at, size int64
+		life     life
 	}
-	return n
+	x.inner = map[int64]uint64{}
+	var placed []piece // by where they begin
+	total := int64(0)
+	for _, t := range x.gr.inner {
+		p := piece{size: (x.held(t).Span()*t.elem.Size() + aligned - 1) &^ (aligned - 1), life: x.gr.lives[t.uid]}
+		for _, o := range placed {
+			if o.life.meets(p.life) && o.at < p.at+p.size {
+				p.at = max(p.at, o.at+o.size)
+			}
+		}
+		i, _ := slices.BinarySearchFunc(placed, p.at, func(o piece, at int64) int { return cmp.Compare(o.at, at) })
+		placed = slices.Insert(placed, i, p)
+		x.inner[t.uid] = base + uint64(p.at)
+		total = max(total, p.at+p.size)
+	}
+	return total
 }
 
 // sides is a tensor without an address, in the sizes of this execution.
