@@ -43,6 +43,7 @@ func start() error {
 	libraries.Start(client)
 	nccl.Say(abi.SayNCCL)
 	cudnn.Say(abi.SayDNN)
+	cudnn.Listen(abi.CallQuiet)
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }

@@ -127,6 +127,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetCTCLossDescriptor_v9", Call: bind_cudnnGetCTCLossDescriptor_v9},
 	{Name: "cudnnGetCTCLossWorkspaceSize", Call: bind_cudnnGetCTCLossWorkspaceSize},
 	{Name: "cudnnGetCTCLossWorkspaceSize_v8", Call: bind_cudnnGetCTCLossWorkspaceSize_v8},
+	{Name: "cudnnGetCallback", Call: bind_cudnnGetCallback},
 	{Name: "cudnnGetConvolution2dDescriptor", Call: bind_cudnnGetConvolution2dDescriptor},
 	{Name: "cudnnGetConvolution2dForwardOutputDim", Call: bind_cudnnGetConvolution2dForwardOutputDim},
 	{Name: "cudnnGetConvolutionBackwardDataAlgorithmMaxCount", Call: bind_cudnnGetConvolutionBackwardDataAlgorithmMaxCount},
@@ -188,6 +189,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetTensorSizeInBytes", Call: bind_cudnnGetTensorSizeInBytes},
 	{Name: "cudnnGetTensorTransformDescriptor", Call: bind_cudnnGetTensorTransformDescriptor},
 	{Name: "cudnnGraphVersionCheck", Call: bind_cudnnGraphVersionCheck},
+	{Name: "cudnnIm2Col", Call: bind_cudnnIm2Col},
 	{Name: "cudnnInitTransformDest", Call: bind_cudnnInitTransformDest},
 	{Name: "cudnnLRNCrossChannelBackward", Call: bind_cudnnLRNCrossChannelBackward},
 	{Name: "cudnnLRNCrossChannelForward", Call: bind_cudnnLRNCrossChannelForward},
@@ -233,6 +235,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnSetCTCLossDescriptorEx", Call: bind_cudnnSetCTCLossDescriptorEx},
 	{Name: "cudnnSetCTCLossDescriptor_v8", Call: bind_cudnnSetCTCLossDescriptor_v8},
 	{Name: "cudnnSetCTCLossDescriptor_v9", Call: bind_cudnnSetCTCLossDescriptor_v9},
+	{Name: "cudnnSetCallback", Call: bind_cudnnSetCallback},
 	{Name: "cudnnSetConvolution2dDescriptor", Call: bind_cudnnSetConvolution2dDescriptor},
 	{Name: "cudnnSetConvolutionGroupCount", Call: bind_cudnnSetConvolutionGroupCount},
 	{Name: "cudnnSetConvolutionMathType", Call: bind_cudnnSetConvolutionMathType},
@@ -2463,6 +2466,24 @@ func bind_cudnnGetCTCLossWorkspaceSize_v8(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnGetCallback(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Mask  uint64
+		Udata uint64
+		Fptr  uint64
+	})(args)
+	r0, err := (*cudnn.Thread)(thread).GetCallback(hostmem.Ptr(a.Udata), hostmem.Ptr(a.Fptr))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.Mask != 0 {
+		hostmem.Store(hostmem.Ptr(a.Mask), uint32(r0))
+	}
+	return 0
+}
+
 func bind_cudnnGetConvolution2dDescriptor(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -3938,6 +3959,24 @@ func bind_cudnnGraphVersionCheck(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnIm2Col(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		XDesc     uint64
+		X         uint64
+		WDesc     uint64
+		ConvDesc  uint64
+		ColBuffer uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).Im2Col(cudnn.Handle(a.Handle), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnFilterDescriptor_t(a.WDesc), dnn.CudnnConvolutionDescriptor_t(a.ConvDesc), hostmem.Ptr(a.ColBuffer))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnInitTransformDest(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -4991,6 +5030,21 @@ func bind_cudnnSetCTCLossDescriptor_v9(thread, args unsafe.Pointer) int32 {
 		MaxLabelLength uint32
 	})(args)
 	err := (*cudnn.Thread)(thread).SetCTCLossDescriptorV9(dnn.CudnnCTCLossDescriptor_t(a.CtcLossDesc), dnn.CudnnDataType_t(a.CompType), dnn.CudnnLossNormalizationMode_t(a.NormMode), dnn.CudnnCTCGradMode_t(a.CtcGradMode), int32(a.MaxLabelLength))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnSetCallback(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Mask  uint32
+		Udata uint64
+		Fptr  uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).SetCallback(uint32(a.Mask), hostmem.Ptr(a.Udata), dnn.CudnnCallback_t(a.Fptr))
 	if err != nil {
 		return cudnn.Code(err)
 	}

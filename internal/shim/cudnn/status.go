@@ -84,7 +84,9 @@ func Code(err error) int32 {
 	if say := said.Load(); say != nil {
 		(*say)(err.Error())
 	}
-	return numbered(statusOf(err))
+	code := numbered(statusOf(err))
+	tell(code, err.Error())
+	return code
 }
 
 // numbered is the number of a code in the release that a program calls.
