@@ -397,3 +397,25 @@ func TestBackendJSON(t *testing.T) {
 	near(t, "by a graph of other memory", ys(), 1e-6, want)
 	n.ok(d.GraphDestroy(cu.CUgraph(g)))
 }
+
+// TestBackendNotes: kernel caches and properties of devices have a text that makes them again, and no other does.
+func TestBackendNotes(t *testing.T) {
+	n := newOpGraph(t)
+	for k, name := range map[dnn.CudnnBackendDescriptorType_t]dnn.CudnnBackendAttributeName_t{
+		dnn.CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR: dnn.CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION, dnn.CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR: dnn.CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+	} {
+		d := n.make(k)
+		size, err := n.th.BackendGetAttribute(d, name, dnn.CUDNN_TYPE_CHAR, 0, hostmem.Nil)
+		n.ok(err)
+		text := make([]byte, size)
+		_, err = n.th.BackendGetAttribute(d, name, dnn.CUDNN_TYPE_CHAR, size, hostmem.Of(&text[0]))
+		n.ok(err)
+		n.make(k, attr{name, text})
+		other, err := n.th.BackendCreateDescriptor(k)
+		n.ok(err)
+		n.ok(n.set(other, attr{name, []byte("{}")}))
+		if err := n.th.BackendFinalize(other); err == nil || Code(err) != int32(dnn.CUDNN_STATUS_SERIALIZATION_VERSION_MISMATCH) {
+			t.Errorf("another text for a descriptor of type %d: %v", k, err)
+		}
+	}
+}

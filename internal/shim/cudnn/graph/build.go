@@ -36,6 +36,8 @@ func (d *Descriptor) build(g given) (interface{}, error) {
 		return buildPlan(g)
 	case VariantPack:
 		return buildPack(g)
+	case KernelCache, DeviceProp:
+		return nil, checkNote(d.kind, g)
 	}
 	return nil, nil
 }
@@ -120,6 +122,8 @@ func (d *Descriptor) computed(a Attr) (value, bool) {
 		return value{refs: []*Descriptor{configOf(&Descriptor{kind: OperationGraph, final: true, made: gr, values: map[Attr]value{
 			dnn.CUDNN_ATTR_OPERATIONGRAPH_OPS: {typ: dnn.CUDNN_TYPE_BACKEND_DESCRIPTOR, refs: gr.given},
 		}})}}, true
+	case dnn.CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION, dnn.CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION:
+		return d.noted()
 	case dnn.CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION:
 		return value{chars: d.made.(*plan).json()}, true
 	case dnn.CUDNN_ATTR_ENGINEHEUR_RESULTS:
