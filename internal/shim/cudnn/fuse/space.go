@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"kudzu/internal/shim/cudnn/nn"
 )
 
 // axis is one of the sizes that indices run through, and the stride of each tensor along it, in elements.
@@ -29,35 +31,32 @@ func collapse(axes []axis, order []int) []axis {
 		}
 		return 0
 	})
-	var out []axis
-	for _, a := range left {
-		if n := len(out); n > 0 && follows(&out[n-1], &a) {
-			out[n-1].size *= a.size
-			continue
-		}
-		out = append(out, axis{a.size, slices.Clone(a.stride)})
+	strides := 0
+	if len(axes) > 0 {
+		strides = len(axes[0].stride)
 	}
-	if len(out) == 0 {
-		strides := 0
-		if len(axes) > 0 {
-			strides = len(axes[0].stride)
+	if len(left) == 0 {
+		return []axis{{1, make([]int64, strides)}}
+	}
+	slices.Reverse(left)
+	var dim []int64
+	runs := make([][]int64, strides)
+	for _, a := range left {
+		dim = append(dim, a.size)
+		for t, s := range a.stride {
+			runs[t] = append(runs[t], s)
 		}
-		out = []axis{{1, make([]int64, strides)}}
+	}
+	dim, runs = nn.Merge(dim, runs...)
+	out := make([]axis, len(dim))
+	for i, n := range dim {
+		a := axis{n, make([]int64, strides)}
+		for t := range runs {
+			a.stride[t] = runs[t][i]
+		}
+		out[len(out)-1-i] = a
 	}
 	return out
-}
-
-// follows reports that slow goes on where fast ends, in every tensor.
-func follows(fast, slow *axis) bool {
-	if fast.size*slow.size >= maxCount {
-		return false
-	}
-	for t := range fast.stride {
-		if slow.stride[t] != fast.stride[t]*fast.size {
-			return false
-		}
-	}
-	return true
 }
 
 func abs(n int64) int64 { return max(n, -n) }

@@ -36,7 +36,7 @@ func (r *Run) Dropout(rate float64, state, mask uint64, x, y Tensor) error {
 	if n == 0 {
 		return nil
 	}
-	dim, runs := merge(x.Dim, x.Stride, y.Stride)
+	dim, runs := Merge(x.Dim, x.Stride, y.Stride)
 	bound := uint64(math.RoundToEven(min(max(rate, 0), 1) * (1 << 32)))
 	var q shim.Params
 	putSizes(&q, dim)
@@ -58,7 +58,7 @@ func (r *Run) Undrop(rate float64, mask uint64, dy, dx Tensor) error {
 	if n == 0 {
 		return nil
 	}
-	dim, runs := merge(dy.Dim, dy.Stride, dx.Stride)
+	dim, runs := Merge(dy.Dim, dy.Stride, dx.Stride)
 	var q shim.Params
 	putSizes(&q, dim)
 	putStrided(&q, Tensor{Addr: dy.Addr, Stride: runs[0]})

@@ -38,8 +38,8 @@ func flat(t Tensor, n int) Tensor {
 	return t
 }
 
-// merge joins neighbouring dimensions that are one run in every tensor, so that kernels divide less.
-func merge(dim []int64, strides ...[]int64) (joined []int64, runs [][]int64) {
+// Merge joins neighbouring dimensions that are one run in every tensor, so that kernels divide less.
+func Merge(dim []int64, strides ...[]int64) (joined []int64, runs [][]int64) {
 	runs = make([][]int64, len(strides))
 	for d := range dim {
 		if dim[d] == 1 && len(dim) > 1 {

@@ -35,8 +35,8 @@ func splitRows(axis, n int, ts ...Tensor) rowSet {
 	}
 	a, b := cut(ts[0].Dim)
 	var r rowSet
-	r.inner, r.innerStride = merge(a, in...)
-	r.outer, r.outerStride = merge(b, out...)
+	r.inner, r.innerStride = Merge(a, in...)
+	r.outer, r.outerStride = Merge(b, out...)
 	return r
 }
 

@@ -69,7 +69,7 @@ func lines(x Tensor, tensors []Tensor, order []int) []line {
 			}
 		}
 	}
-	dim, steps = merge(dim, steps...)
+	dim, steps = Merge(dim, steps...)
 	list := make([]line, len(dim))
 	for k, n := range dim {
 		list[k] = line{n: n, step: make([]int64, len(tensors))}
