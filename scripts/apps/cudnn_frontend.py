@@ -1,4 +1,4 @@
-"""Twenty graphs through cudnn-frontend against NumPy: kudzu run -- python3 scripts/apps/cudnn_frontend.py
+"""Graphs through cudnn-frontend against NumPy: kudzu run -- python3 scripts/apps/cudnn_frontend.py
 
 Needs the Python module of cudnn-frontend (PyPI: nvidia-cudnn-frontend, cuda-bindings) and NumPy. Prints a line a graph, and how many
 were wrong."""
@@ -225,11 +225,109 @@ def attention_graphs():
         g.run("attention" + (", causal" if causal else ""))
 
 
+class Attention:
+    """An attention in NumPy, forward and backward: masked and added are what happens to the scores."""
+
+    def __init__(self, q, k, v, added=0, masked=None, kept=1, sink=None):
+        self.q, self.v = q.astype("f8"), np.repeat(v, q.shape[1] // v.shape[1], 1).astype("f8")
+        self.k = np.repeat(k, q.shape[1] // k.shape[1], 1).astype("f8")
+        self.scale, self.group = 1 / math.sqrt(q.shape[-1]), q.shape[1] // k.shape[1]
+        s = self.q @ self.k.transpose(0, 1, 3, 2) * self.scale + added
+        s = s if masked is None else np.where(masked, -np.inf, s)
+        most = np.maximum(s.max(-1, keepdims=True), -1e30)
+        e = np.exp(s - most)
+        total = e.sum(-1, keepdims=True)
+        if sink is not None:
+            total = total + np.exp(sink - most)
+        self.p = np.divide(e, total, out=np.zeros_like(e), where=total > 0)
+        with np.errstate(divide="ignore"):
+            self.stats = most + np.log(total)
+        self.o = (self.p * kept) @ self.v
+        self.kept = kept
+
+    def back(self, do):
+        do = do.astype("f8")
+        fold = lambda x: x.reshape(x.shape[0], -1, self.group, *x.shape[2:]).sum(2)
+        dp = do @ self.v.transpose(0, 1, 3, 2) * self.kept
+        ds = self.p * (dp - (dp * self.p).sum(-1, keepdims=True))
+        return ds @ self.k * self.scale, fold(ds.transpose(0, 1, 3, 2) @ self.q * self.scale), fold((self.p * self.kept).transpose(0, 1, 3, 2) @ do), ds
+
+
+def attention_forms():
+    q, k, v = normal(2, 4, 16, 32, dtype="f2"), normal(2, 2, 24, 32, dtype="f2"), normal(2, 2, 24, 32, dtype="f2")
+    rows, columns = np.arange(16)[:, None], np.arange(24)[None, :]
+    bias = normal(1, 4, 16, 24, dtype="f2")
+    lengths = np.array([9, 16], "i4").reshape(2, 1, 1, 1), np.array([24, 13], "i4").reshape(2, 1, 1, 1)
+    padding = (rows >= lengths[0]) | (columns >= lengths[1])
+    sink = normal(1, 4, 1, 1)
+    slopes = 2.0 ** (-2 * np.arange(1, 5)).reshape(1, 4, 1, 1)
+    causal = columns > rows
+    for name, options, want in [
+        ("shared keys, statistics", {}, Attention(q, k, v)),
+        ("bias", {"bias": bias}, Attention(q, k, v, bias)),
+        ("slopes", {"use_alibi_mask": True, "use_causal_mask": True}, Attention(q, k, v, slopes * (columns - rows), causal)),
+        ("window", {"use_causal_mask": True, "diagonal_band_left_bound": 5}, Attention(q, k, v, masked=causal | (columns <= rows - 5))),
+        ("last corner", {"use_causal_mask_bottom_right": True}, Attention(q, k, v, masked=columns > rows + 8)),
+        ("lengths", {"use_padding_mask": True, "seq_len_q": lengths[0], "seq_len_kv": lengths[1]}, Attention(q, k, v, masked=padding)),
+        ("sink", {"sink_token": sink}, Attention(q, k, v, sink=sink)),
+    ]:
+        for io in ("f2", "f4"):  # the second is made of other operations by the module itself
+            g = Graph(io)
+            given = {n: g.give(a.astype(io) if n == "bias" else a) if isinstance(a, np.ndarray) else a for n, a in options.items()}
+            o, stats = g.g.sdpa(name="sdpa", q=g.give(q.astype(io)), k=g.give(k.astype(io)), v=g.give(v.astype(io)), generate_stats=True, attn_scale=want.scale, **given)
+            g.take(o, want.o.shape, io, 3e-3, want.o)
+            if "lengths" not in name:
+                g.take(stats, want.stats.shape, "f4", 3e-3, want.stats)
+            g.run("attention, %s, %s" % (name, io))
+    gradients(q, k, v, bias, causal)
+
+
+def gradients(q, k, v, bias, causal):
+    do = normal(2, 4, 16, 32, dtype="f2")
+    for name, options, want in [("", {}, Attention(q, k, v)), (", causal", {"use_causal_mask": True}, Attention(q, k, v, masked=causal)), (", bias", {"bias": bias}, Attention(q, k, v, bias))]:
+        g = Graph("f2")
+        given = {n: g.give(a) if isinstance(a, np.ndarray) else a for n, a in options.items()}
+        dq, dk, dv = g.g.sdpa_backward(name="back", q=g.give(q), k=g.give(k), v=g.give(v), o=g.give(want.o.astype("f2")), dO=g.give(do), stats=g.give(want.stats.astype("f4")), attn_scale=want.scale, **given)
+        for t, w in zip((dq, dk, dv), want.back(do)):
+            g.take(t, w.shape, "f2", 6e-3, w)
+        g.run("gradients of attention" + name)
+
+
+def more_graphs():
+    x, scale, bias = normal(4, 8, 6, 5), normal(1, 8, 1, 1), normal(1, 8, 1, 1)
+    mean, var = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+    old = normal(1, 8, 1, 1), abs(normal(1, 8, 1, 1))
+    g = Graph()
+    y, m, i, nm, nv = g.g.batchnorm(input=g.give(x), scale=g.give(scale), bias=g.give(bias), in_running_mean=g.give(old[0]), in_running_var=g.give(old[1]), epsilon=g.number(1e-3), momentum=g.number(0.1))
+    g.take(y, x.shape, want=(x - mean) / np.sqrt(var + 1e-3) * scale + bias)
+    g.take(m, mean.shape, want=mean)
+    g.take(i, mean.shape, want=1 / np.sqrt(var + 1e-3))
+    g.take(nm, mean.shape, want=0.9 * old[0] + 0.1 * mean)
+    g.take(nv, mean.shape, want=0.9 * old[1] + 0.1 * var * 120 / 119)
+    g.run("batch norm")
+    g = Graph()
+    s, q = g.g.genstats(input=g.give(x))
+    g.take(s, mean.shape, want=x.astype("f8").sum((0, 2, 3), keepdims=True))
+    g.take(q, mean.shape, want=(x.astype("f8") ** 2).sum((0, 2, 3), keepdims=True))
+    g.run("sums and squares")
+    x, dy, scale = normal(12, 32, 1, 1), normal(12, 32, 1, 1), normal(1, 32, 1, 1)
+    inv = 1 / np.sqrt((x.astype("f8") ** 2).mean(1, keepdims=True) + 1e-3)
+    hat = x * inv
+    g = Graph()
+    dx, ds, _ = g.g.rmsnorm_backward(grad=g.give(dy), input=g.give(x), scale=g.give(scale), inv_variance=g.give(inv.astype("f4")), has_dbias=False)
+    d = dy * scale
+    g.take(dx, x.shape, want=(d - hat * (d * hat).mean(1, keepdims=True)) * inv)
+    g.take(ds, scale.shape, want=(dy * hat).sum(0, keepdims=True))
+    g.run("gradients of RMS norm")
+
+
 conv_graphs()
 matmul_graphs()
 point_graphs()
 reduction_graphs()
 norm_graphs()
 attention_graphs()
+attention_forms()
+more_graphs()
 print("%d wrong" % failed)
 sys.exit(failed != 0)
