@@ -152,6 +152,8 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnGetFusedOpsConstParamPackAttribute", Call: bind_cudnnGetFusedOpsConstParamPackAttribute},
 	{Name: "cudnnGetFusedOpsVariantParamPackAttribute", Call: bind_cudnnGetFusedOpsVariantParamPackAttribute},
 	{Name: "cudnnGetLRNDescriptor", Call: bind_cudnnGetLRNDescriptor},
+	{Name: "cudnnGetMultiHeadAttnBuffers", Call: bind_cudnnGetMultiHeadAttnBuffers},
+	{Name: "cudnnGetMultiHeadAttnWeights", Call: bind_cudnnGetMultiHeadAttnWeights},
 	{Name: "cudnnGetNormalizationBackwardWorkspaceSize", Call: bind_cudnnGetNormalizationBackwardWorkspaceSize},
 	{Name: "cudnnGetNormalizationForwardTrainingWorkspaceSize", Call: bind_cudnnGetNormalizationForwardTrainingWorkspaceSize},
 	{Name: "cudnnGetNormalizationTrainingReserveSpaceSize", Call: bind_cudnnGetNormalizationTrainingReserveSpaceSize},
@@ -193,6 +195,9 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnInitTransformDest", Call: bind_cudnnInitTransformDest},
 	{Name: "cudnnLRNCrossChannelBackward", Call: bind_cudnnLRNCrossChannelBackward},
 	{Name: "cudnnLRNCrossChannelForward", Call: bind_cudnnLRNCrossChannelForward},
+	{Name: "cudnnMultiHeadAttnBackwardData", Call: bind_cudnnMultiHeadAttnBackwardData},
+	{Name: "cudnnMultiHeadAttnBackwardWeights", Call: bind_cudnnMultiHeadAttnBackwardWeights},
+	{Name: "cudnnMultiHeadAttnForward", Call: bind_cudnnMultiHeadAttnForward},
 	{Name: "cudnnNormalizationBackward", Call: bind_cudnnNormalizationBackward},
 	{Name: "cudnnNormalizationForwardInference", Call: bind_cudnnNormalizationForwardInference},
 	{Name: "cudnnNormalizationForwardTraining", Call: bind_cudnnNormalizationForwardTraining},
@@ -3034,6 +3039,51 @@ func bind_cudnnGetLRNDescriptor(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cudnnGetMultiHeadAttnBuffers(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		AttnDesc                uint64
+		WeightSizeInBytes       uint64
+		WorkSpaceSizeInBytes    uint64
+		ReserveSpaceSizeInBytes uint64
+	})(args)
+	r2, r3, r4, err := (*cudnn.Thread)(thread).GetMultiHeadAttnBuffers(cudnn.Handle(a.Handle), dnn.CudnnAttnDescriptor_t(a.AttnDesc))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	if a.WeightSizeInBytes != 0 {
+		hostmem.Store(hostmem.Ptr(a.WeightSizeInBytes), uint64(r2))
+	}
+	if a.WorkSpaceSizeInBytes != 0 {
+		hostmem.Store(hostmem.Ptr(a.WorkSpaceSizeInBytes), uint64(r3))
+	}
+	if a.ReserveSpaceSizeInBytes != 0 {
+		hostmem.Store(hostmem.Ptr(a.ReserveSpaceSizeInBytes), uint64(r4))
+	}
+	return 0
+}
+
+func bind_cudnnGetMultiHeadAttnWeights(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle            uint64
+		AttnDesc          uint64
+		WKind             uint32
+		WeightSizeInBytes uint64
+		Weights           uint64
+		WDesc             uint64
+		WAddr             uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).GetMultiHeadAttnWeights(cudnn.Handle(a.Handle), dnn.CudnnAttnDescriptor_t(a.AttnDesc), dnn.CudnnMultiHeadAttnWeightKind_t(a.WKind), uint64(a.WeightSizeInBytes), hostmem.Ptr(a.Weights), dnn.CudnnTensorDescriptor_t(a.WDesc), hostmem.Ptr(a.WAddr))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
 func bind_cudnnGetNormalizationBackwardWorkspaceSize(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -4033,6 +4083,105 @@ func bind_cudnnLRNCrossChannelForward(thread, args unsafe.Pointer) int32 {
 		Y        uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).LRNCrossChannelForward(cudnn.Handle(a.Handle), dnn.CudnnLRNDescriptor_t(a.NormDesc), dnn.CudnnLRNMode_t(a.LrnMode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnMultiHeadAttnBackwardData(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		AttnDesc                uint64
+		LoWinIdx                uint64
+		HiWinIdx                uint64
+		DevSeqLengthsDQDO       uint64
+		DevSeqLengthsDKDV       uint64
+		DoDesc                  uint64
+		Dout                    uint64
+		DqDesc                  uint64
+		Dqueries                uint64
+		Queries                 uint64
+		DkDesc                  uint64
+		Dkeys                   uint64
+		Keys                    uint64
+		DvDesc                  uint64
+		Dvalues                 uint64
+		Values                  uint64
+		WeightSizeInBytes       uint64
+		Weights                 uint64
+		WorkSpaceSizeInBytes    uint64
+		WorkSpace               uint64
+		ReserveSpaceSizeInBytes uint64
+		ReserveSpace            uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).MultiHeadAttnBackwardData(cudnn.Handle(a.Handle), dnn.CudnnAttnDescriptor_t(a.AttnDesc), hostmem.Ptr(a.LoWinIdx), hostmem.Ptr(a.HiWinIdx), hostmem.Ptr(a.DevSeqLengthsDQDO), hostmem.Ptr(a.DevSeqLengthsDKDV), dnn.CudnnSeqDataDescriptor_t(a.DoDesc), hostmem.Ptr(a.Dout), dnn.CudnnSeqDataDescriptor_t(a.DqDesc), hostmem.Ptr(a.Dqueries), hostmem.Ptr(a.Queries), dnn.CudnnSeqDataDescriptor_t(a.DkDesc), hostmem.Ptr(a.Dkeys), hostmem.Ptr(a.Keys), dnn.CudnnSeqDataDescriptor_t(a.DvDesc), hostmem.Ptr(a.Dvalues), hostmem.Ptr(a.Values), uint64(a.WeightSizeInBytes), hostmem.Ptr(a.Weights), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.WorkSpace), uint64(a.ReserveSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnMultiHeadAttnBackwardWeights(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		AttnDesc                uint64
+		AddGrad                 uint32
+		QDesc                   uint64
+		Queries                 uint64
+		KDesc                   uint64
+		Keys                    uint64
+		VDesc                   uint64
+		Values                  uint64
+		DoDesc                  uint64
+		Dout                    uint64
+		WeightSizeInBytes       uint64
+		Weights                 uint64
+		Dweights                uint64
+		WorkSpaceSizeInBytes    uint64
+		WorkSpace               uint64
+		ReserveSpaceSizeInBytes uint64
+		ReserveSpace            uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).MultiHeadAttnBackwardWeights(cudnn.Handle(a.Handle), dnn.CudnnAttnDescriptor_t(a.AttnDesc), dnn.CudnnWgradMode_t(a.AddGrad), dnn.CudnnSeqDataDescriptor_t(a.QDesc), hostmem.Ptr(a.Queries), dnn.CudnnSeqDataDescriptor_t(a.KDesc), hostmem.Ptr(a.Keys), dnn.CudnnSeqDataDescriptor_t(a.VDesc), hostmem.Ptr(a.Values), dnn.CudnnSeqDataDescriptor_t(a.DoDesc), hostmem.Ptr(a.Dout), uint64(a.WeightSizeInBytes), hostmem.Ptr(a.Weights), hostmem.Ptr(a.Dweights), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.WorkSpace), uint64(a.ReserveSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnMultiHeadAttnForward(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		AttnDesc                uint64
+		CurrIdx                 uint32
+		LoWinIdx                uint64
+		HiWinIdx                uint64
+		DevSeqLengthsQO         uint64
+		DevSeqLengthsKV         uint64
+		QDesc                   uint64
+		Queries                 uint64
+		Residuals               uint64
+		KDesc                   uint64
+		Keys                    uint64
+		VDesc                   uint64
+		Values                  uint64
+		ODesc                   uint64
+		Out                     uint64
+		WeightSizeInBytes       uint64
+		Weights                 uint64
+		WorkSpaceSizeInBytes    uint64
+		WorkSpace               uint64
+		ReserveSpaceSizeInBytes uint64
+		ReserveSpace            uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).MultiHeadAttnForward(cudnn.Handle(a.Handle), dnn.CudnnAttnDescriptor_t(a.AttnDesc), int32(a.CurrIdx), hostmem.Ptr(a.LoWinIdx), hostmem.Ptr(a.HiWinIdx), hostmem.Ptr(a.DevSeqLengthsQO), hostmem.Ptr(a.DevSeqLengthsKV), dnn.CudnnSeqDataDescriptor_t(a.QDesc), hostmem.Ptr(a.Queries), hostmem.Ptr(a.Residuals), dnn.CudnnSeqDataDescriptor_t(a.KDesc), hostmem.Ptr(a.Keys), dnn.CudnnSeqDataDescriptor_t(a.VDesc), hostmem.Ptr(a.Values), dnn.CudnnSeqDataDescriptor_t(a.ODesc), hostmem.Ptr(a.Out), uint64(a.WeightSizeInBytes), hostmem.Ptr(a.Weights), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.WorkSpace), uint64(a.ReserveSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace))
 	if err != nil {
 		return cudnn.Code(err)
 	}

@@ -131,6 +131,9 @@ func (v heads) check() error {
 	if !computesIn(v.kind, v.prec) {
 		return because(notSupported, "data of type %d computed in %d", v.kind, v.prec)
 	}
+	if v.mode&dnn.CUDNN_ATTN_QUERYMAP_ONE_TO_ONE != 0 && v.beam > 1 {
+		return because(notSupported, "beams of keys") // as an H200 answers
+	}
 	return nil
 }
 
