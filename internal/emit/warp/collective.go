@@ -2,6 +2,7 @@ package warp
 
 import (
 	"fmt"
+	"slices"
 
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -17,7 +18,7 @@ const collecting = 3
 // collect is where a frame keeps what such operations need.
 type collect struct {
 	args, results int // offsets; 8 bytes an operand
-	members       int
+	members, kind int // i32: the lanes that take part, and what they do
 	bytes         int // of all, from the frame's start; 0: the kernel has none
 }
 
@@ -60,11 +61,28 @@ func (e *emitter) layoutCollect() {
 		return
 	}
 	c := &e.coll
-	c.members = 16
+	c.members, c.kind = 16, 20
 	c.args = 24
 	c.results = c.args + 8*args
 	c.bytes = c.results + 8*results
 }
+
+// kindOf numbers what operations do: lanes that do the same with the same members meet, wherever in the program they are. Lanes at
+// another one, as a few that vote while the others wait for the whole warp, are not here yet.
+func (e *emitter) kindOf(in *ir.Inst) int {
+	for i, p := range e.f.Regions.Points {
+		if isCollective(p.At.Op) && sameKind(p.At, in) {
+			return i + 1
+		}
+	}
+	panic("BUG: a collective operation that is no point of its function")
+}
+
+func sameKind(a, b *ir.Inst) bool {
+	return a.Op == b.Op && a.Attr == b.Attr && slices.EqualFunc(a.Args, b.Args, sameType) && slices.EqualFunc(a.Results, b.Results, sameType)
+}
+
+func sameType(a, b *ir.Value) bool { return a.Type == b.Type }
 
 // arrive leaves the thread's operands and waits.
 func (e *emitter) arriveCollective(in *ir.Inst, k int) {
@@ -77,6 +95,7 @@ func (e *emitter) arriveCollective(in *ir.Inst, k int) {
 		members = e.scalar(in.Args[m])
 	}
 	o.Store(members, e.at(c.warpFrame, e.coll.members), 0)
+	o.Store(ll.Int("i32", int64(e.kindOf(in))), e.at(c.warpFrame, e.coll.kind), 0)
 	e.save(k)
 	o.Store(ll.Int("i32", int64(k)), e.at(c.warpFrame, warpPC), 0)
 	o.Store(ll.Int("i32", int64(collecting)), e.at(c.warpFrame, warpStatus), 0)
@@ -118,7 +137,7 @@ func (e *emitter) tries(progress ll.Val) {
 		}
 		e.line, o.Line = p.At.Line, p.At.Line
 		e.label(fmt.Sprintf("try.%d", i+1))
-		here := o.Op("i32", "call i32 @kz.gathered(%s, %s, %s, %s)", c.frame, base(), c.threads, e.load("i32", c.warpFrame, e.coll.members, ""))
+		here := o.Op("i32", "call i32 @kz.gathered(%s, %s, %s, %s, i32 %d)", c.frame, base(), c.threads, e.load("i32", c.warpFrame, e.coll.members, ""), e.kindOf(p.At))
 		do := fmt.Sprintf("together.%d", i+1)
 		o.CondBr(e.ICmp("ne", here, ll.Int("i32", 0)), do, c.warpNext)
 		e.label(do)
@@ -198,7 +217,7 @@ define internal ptr @kz.thread(ptr %%frame, i32 %%base, i32 %%lane) #0 {
   ret ptr %%p
 }
 
-define internal i32 @kz.gathered(ptr %%frame, i32 %%base, i32 %%threads, i32 %%members) #0 {
+define internal i32 @kz.gathered(ptr %%frame, i32 %%base, i32 %%threads, i32 %%members, i32 %%kind) #0 {
 entry:
   br label %%head
 head:
@@ -219,7 +238,16 @@ look:
   br i1 %%gone, label %%next, label %%more
 more:
   %%waits = icmp eq i32 %%status, %[5]d
-  br i1 %%waits, label %%add, label %%no
+  br i1 %%waits, label %%same, label %%no
+same:
+  %%mp = getelementptr i8, ptr %%p, i64 %[6]d
+  %%its = load i32, ptr %%mp
+  %%kp = getelementptr i8, ptr %%p, i64 %[7]d
+  %%does = load i32, ptr %%kp
+  %%m = icmp eq i32 %%its, %%members
+  %%k = icmp eq i32 %%does, %%kind
+  %%here.too = and i1 %%m, %%k
+  br i1 %%here.too, label %%add, label %%no
 add:
   %%sum = or i32 %%here, %%bit
   br label %%next
@@ -298,5 +326,5 @@ next:
 done:
   ret void
 }
-`, size, blockBytes, warpStatus, done, collecting))
+`, size, blockBytes, warpStatus, done, collecting, e.coll.members, e.coll.kind))
 }
