@@ -249,7 +249,7 @@ struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info) {
 
 int kz_kernel_supersede(struct kz_kernel *k, const struct kz_kernel *better) {
 	const struct kz_kernel_info *a = &k->i, *b = &better->i;
-	if (a->resumable || b->resumable || a->spins != b->spins || a->shared_static != b->shared_static || a->shared_align != b->shared_align) return 0;
+	if (a->resumable || b->resumable || a->spins != b->spins || a->shared_static != b->shared_static || a->shared_align != b->shared_align || a->reserved != b->reserved) return 0;
 	atomic_store_explicit(&k->better, better, memory_order_release);
 	return 1;
 }

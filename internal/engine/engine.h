@@ -189,6 +189,7 @@ struct kz_kernel_info {
 	uint32_t shared_static, shared_align;
 	uint32_t frame_warp, frame_block, local_thread;
 	uint32_t ftz, spins, resumable;
+	uint32_t reserved; // shared memory ends with KZ_RESERVED bytes that are the system's
 };
 struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info);
 void kz_kernel_free(struct kz_kernel *k);

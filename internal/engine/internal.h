@@ -103,7 +103,7 @@ static inline void *kz_held(void *p) {
 
 // --- execution contexts (context.c) ---
 
-enum { KZ_STACK = 16 << 20, KZ_GUARD = 1 << 20, KZ_SHARED = 256 << 10 };
+enum { KZ_STACK = 16 << 20, KZ_GUARD = 1 << 20, KZ_SHARED = 256 << 10, KZ_SHARED_UNIT = 128, KZ_RESERVED = 1024 };
 #define KZ_FRAME_MAX (256u << 20)
 #define KZ_LOCAL_MAX (1024u << 20)
 

@@ -144,13 +144,14 @@ static int fits(const struct kz_kernel *k, const struct kz_launch_args *a, uint6
 	uint64_t frame = (uint64_t)k->i.frame_warp * warps + k->i.frame_block, local = (uint64_t)k->i.local_thread * threads;
 	uint64_t align = k->i.shared_align > 16 ? k->i.shared_align : 16;
 	*shared = (k->i.shared_static + align - 1) / align * align + a->dynamic_shared;
+	if (k->i.reserved) *shared = (*shared + KZ_SHARED_UNIT - 1) / KZ_SHARED_UNIT * KZ_SHARED_UNIT + KZ_RESERVED;
 	return frame > KZ_FRAME_MAX || local > KZ_LOCAL_MAX || *shared > KZ_SHARED ? KZ_LIMIT : KZ_OK;
 }
 
-// Shared memory begins so far before its end: the hardware gives 128 bytes at a time. A dynamic area is aligned to what swizzled
+// Shared memory begins so far before its end: the hardware gives KZ_SHARED_UNIT bytes at a time. A dynamic area is aligned to what swizzled
 // copies and matrix descriptors count in, as a generic address too.
 static uint32_t shared_room(const struct kz_kernel *k, const struct kz_launch_args *a, uint64_t shared) {
-	uint64_t align = k->i.shared_align > 128 ? k->i.shared_align : 128;
+	uint64_t align = k->i.shared_align > KZ_SHARED_UNIT ? k->i.shared_align : KZ_SHARED_UNIT;
 	if (a->dynamic_shared && align < 1024) align = 1024;
 	if (align > 4096) align = 4096;
 	return (uint32_t)((shared + align - 1) & ~(align - 1));

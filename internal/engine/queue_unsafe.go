@@ -54,6 +54,7 @@ type KernelConfig struct {
 	LocalThread      uint32
 	FTZ, Spins       bool
 	Resumable        bool // a block that waits may be left and taken up again
+	Reserved         bool // shared memory ends with what is the system's
 }
 
 // Kernel is code that queues can run.
@@ -68,7 +69,7 @@ func NewKernel(k *KernelConfig) (*Kernel, error) {
 		entry: C.uint64_t(k.Entry), image: C.uint64_t(k.Image), image_size: C.uint64_t(k.ImageSize), cookie: C.uint64_t(k.Cookie), times: C.uint64_t(k.Times),
 		shared_static: C.uint32_t(k.SharedStatic), shared_align: C.uint32_t(k.SharedAlign),
 		frame_warp: C.uint32_t(k.FrameWarp), frame_block: C.uint32_t(k.FrameBlock), local_thread: C.uint32_t(k.LocalThread),
-		ftz: flag(k.FTZ), spins: flag(k.Spins), resumable: flag(k.Resumable),
+		ftz: flag(k.FTZ), spins: flag(k.Spins), resumable: flag(k.Resumable), reserved: flag(k.Reserved),
 	}
 	c := C.kz_kernel_new(&info)
 	if c == nil {

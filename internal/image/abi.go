@@ -134,6 +134,13 @@ const ClusterStride = 16 << 20
 // SharedFirst is the offset of the first static shared variable.
 const SharedFirst = 0
 
+// SharedReserved are the bytes that the hardware keeps for itself in each block's shared memory, and SharedUnit is what it hands out at a
+// time. Here they are at the end, behind what the program has, rounded up, and only in kernels that ask where they are (Meta.Reserved).
+const (
+	SharedReserved = 1024
+	SharedUnit     = 128
+)
+
 // Meta is what the runtime must know of an image beside its bytes.
 type Meta struct {
 	Kernel       string
@@ -150,6 +157,7 @@ type Meta struct {
 	Cooperative  bool     // uses grid-wide sync
 	Resumable    bool     // may return StopYield
 	Launches     bool     // calls RtLaunch
+	Reserved     bool     // the last SharedReserved bytes of shared memory are the system's
 	Vars         []string // module variables whose addresses go to kz_launch.vars
 	Funcs        []string // functions whose ids are taken (indirect calls)
 	PTXVersion   uint32   // of the .target: 80

@@ -21,6 +21,7 @@ const (
 	flagCooperative
 	flagResumable
 	flagLaunches
+	flagReserved
 	flagsKnown = 1<<iota - 1
 )
 
@@ -43,7 +44,7 @@ func (m *Meta) encode() []byte {
 	for _, f := range []struct {
 		on  bool
 		bit uint64
-	}{{m.FTZ, flagFTZ}, {m.Spins, flagSpins}, {m.Cooperative, flagCooperative}, {m.Resumable, flagResumable}, {m.Launches, flagLaunches}} {
+	}{{m.FTZ, flagFTZ}, {m.Spins, flagSpins}, {m.Cooperative, flagCooperative}, {m.Resumable, flagResumable}, {m.Launches, flagLaunches}, {m.Reserved, flagReserved}} {
 		if f.on {
 			flags |= f.bit
 		}
@@ -143,7 +144,7 @@ func decodeMeta(b []byte, codeSize uint32) (Meta, error) {
 		return Meta{}, fmt.Errorf("unknown flags %#x", flags)
 	}
 	m.FTZ, m.Spins, m.Cooperative = flags&flagFTZ != 0, flags&flagSpins != 0, flags&flagCooperative != 0
-	m.Resumable, m.Launches = flags&flagResumable != 0, flags&flagLaunches != 0
+	m.Resumable, m.Launches, m.Reserved = flags&flagResumable != 0, flags&flagLaunches != 0, flags&flagReserved != 0
 	m.Vars, m.Funcs = r.list(), r.list()
 	n := r.uvarint()
 	if n > uint64(len(r.b))/2 { // a line takes at least two bytes

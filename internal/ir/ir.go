@@ -54,6 +54,7 @@ type Module struct {
 	Width              int  // lanes that run together, set by the passes: 32, or 1 where lanes wait on each other
 	Jam                int  // warps that the code is for, set by the passes; 0 is 1
 	Clusters           bool // for launches in clusters: what a block asks about its cluster is not known; not part of the text form
+	Reserved           bool // shared memory ends with what is the system's (image.Meta); not part of the text form
 	Registers          int  // what to say a thread needs, of 32 bits; not part of the text form
 }
 

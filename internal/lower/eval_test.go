@@ -122,7 +122,11 @@ func (mc *machine) run() error {
 func (mc *machine) runBlock(id [3]uint32) error {
 	c := &cta{mc: mc, id: id, arrived: map[uint64]int{}}
 	dyn := alignUp(mc.m.SharedBytes, max(mc.m.DynamicAlign, 1))
-	c.shared = make([]byte, dyn+int(mc.dynamic))
+	total := dyn + int(mc.dynamic)
+	if mc.m.Reserved {
+		total = alignUp(total, image.SharedUnit) + image.SharedReserved
+	}
+	c.shared = make([]byte, total)
 	for z := range mc.block[2] {
 		for y := range mc.block[1] {
 			for x := range mc.block[0] {

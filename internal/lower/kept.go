@@ -35,6 +35,9 @@ func KeepNVPTX(in *ptx.Inst) bool {
 		return true
 	}
 	switch in.Op() {
+	case isa.Mov: // sizes and places of shared memory
+		r := in.Args[1].SReg
+		return r >= isa.SRegReservedSmemOffsetBegin && r <= isa.SRegDynamicSmemSize
 	case isa.Rcp, isa.Sqrt, isa.Div:
 		return in.Has(isa.ModApprox) || in.Has(isa.ModFull)
 	case isa.Fence, isa.Membar:

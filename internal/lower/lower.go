@@ -213,6 +213,7 @@ func (l *lowerer) kernel(fn *ptx.Func) {
 		l.function(g)
 	}
 	l.layoutShared()
+	l.out.Reserved = l.plan.reserved
 }
 
 // lineFinder turns positions into lines, counting from the last one asked for: a body is walked nearly in order, and a table

@@ -65,8 +65,8 @@ var sregs = map[isa.SReg]ir.SpecialReg{
 	isa.SRegLanemaskGe: ir.LanemaskGE, isa.SRegLanemaskGt: ir.LanemaskGT,
 	isa.SRegClock: ir.ClockLo, isa.SRegClockHi: ir.ClockHi, isa.SRegClock64: ir.Clock64,
 	isa.SRegGlobaltimer: ir.GlobalTimer, isa.SRegGlobaltimerLo: ir.GlobalTimerLo, isa.SRegGlobaltimerHi: ir.GlobalTimerHi,
-	isa.SRegDynamicSmemSize: ir.DynamicSmem, isa.SRegTotalSmemSize: ir.TotalSmem, isa.SRegAggrSmemSize: ir.TotalSmem,
-	isa.SRegClusterid: ir.ClusterIDX, isa.SRegNclusterid: ir.NClusterIDX, isa.SRegClusterCtaid: ir.ClusterCtaIDX, isa.SRegClusterNctaid: ir.ClusterNctaIDX,
+	isa.SRegDynamicSmemSize: ir.DynamicSmem,
+	isa.SRegClusterid:       ir.ClusterIDX, isa.SRegNclusterid: ir.NClusterIDX, isa.SRegClusterCtaid: ir.ClusterCtaIDX, isa.SRegClusterNctaid: ir.ClusterNctaIDX,
 	isa.SRegClusterCtarank: ir.ClusterCtaRank, isa.SRegClusterNctarank: ir.ClusterNctaRank, isa.SRegIsExplicitCluster: ir.IsExplicitCluster,
 }
 
@@ -80,6 +80,12 @@ func (x *inst) special(o *ptx.Operand) *ir.Value {
 			return x.b.Emit(ir.SReg, t, ir.Attr{Sreg: ir.EnvReg1})
 		case o.SReg == isa.SRegEnvreg0+2:
 			return x.b.Emit(ir.SReg, t, ir.Attr{Sreg: ir.EnvReg2})
+		case o.SReg == isa.SRegTotalSmemSize:
+			return x.sharedTotal()
+		case o.SReg == isa.SRegAggrSmemSize:
+			return x.op(ir.Add, x.sharedTotal(), i32(image.SharedReserved))
+		case inReserved(o.SReg) && x.plan.reserved && !x.opts.GPU:
+			return x.reservedOffset(o.SReg)
 		case o.SReg >= isa.SRegPm0 && o.SReg < isa.NumSRegs, o.SReg == isa.SRegCurrentGraphExec:
 			// Performance monitors do not run here, environment registers hold nothing, no kernel is part of a device graph.
 			return ir.ConstInt(t, 0)

@@ -16,11 +16,12 @@ const (
 
 // plan says how the functions that a kernel reaches are called. It is made before anything is lowered.
 type plan struct {
-	m       *ptx.Module
-	aliases map[string]string
-	real    map[*ptx.Func]bool // called, not inlined: recursive, called through pointers, or large
-	taken   []string           // functions and aliases whose addresses the module takes, in the module's order
-	stack   bool               // there are real calls or dynamic allocations: frames know where the stack is free
+	m        *ptx.Module
+	aliases  map[string]string
+	real     map[*ptx.Func]bool // called, not inlined: recursive, called through pointers, or large
+	taken    []string           // functions and aliases whose addresses the module takes, in the module's order
+	reserved bool               // something asks for the system's part of shared memory
+	stack    bool               // there are real calls or dynamic allocations: frames know where the stack is free
 }
 
 // all: functions whose addresses the module takes are there even if the kernel does not call them.
@@ -205,6 +206,8 @@ func (g *callGraph) walk(kernel *ptx.Func, others []string) {
 		for i := range fn.Body.Insts {
 			in := &fn.Body.Insts[i]
 			switch in.Op() {
+			case isa.Mov:
+				g.p.reserved = g.p.reserved || inReserved(in.Args[1].SReg)
 			case isa.Alloca, isa.Stacksave, isa.Stackrestore:
 				g.p.stack = true
 			case isa.Call:

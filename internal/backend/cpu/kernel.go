@@ -226,7 +226,7 @@ func (k *Kernel) place(im *image.Image, at *found, s shape, tier compile.Tier) (
 	v.code, err = engine.NewKernel(&engine.KernelConfig{
 		Entry: m.Entry(), Image: m.Base(), ImageSize: uintptr(im.Text), Cookie: v.id, Times: v.meter.address(),
 		SharedStatic: meta.SharedStatic, SharedAlign: meta.SharedAlign, FrameWarp: meta.FrameWarp, FrameBlock: meta.FrameBlock,
-		LocalThread: meta.LocalThread, FTZ: meta.FTZ, Spins: meta.Spins, Resumable: meta.Resumable,
+		LocalThread: meta.LocalThread, FTZ: meta.FTZ, Spins: meta.Spins, Resumable: meta.Resumable, Reserved: meta.Reserved,
 	})
 	if err != nil {
 		v.free()

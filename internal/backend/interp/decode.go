@@ -49,6 +49,7 @@ type unit struct {
 	shared      map[*ptx.Var]uint32 // offsets of static variables; extern arrays are at sharedStatic
 	sharedSize  uint32
 	sharedAlign uint32
+	reserved    bool // it asks for the system's part of shared memory
 	params      map[*ptx.Var]uint32
 	sigs        map[string]int // signatures of *.sync instructions
 	ordered     bool           // what it computes may depend on the order in which blocks run

@@ -59,11 +59,22 @@ type block struct {
 	newest   int
 }
 
+// reservedShared is the system's part of shared memory, which lies behind the program's where a kernel asks for it: as compiled kernels
+// have it (lower/reserved.go).
+const reservedShared = 1024
+
+// sharedTotal is the program's shared memory: blocks get it in pieces of 128 bytes.
+func (g *grid) sharedTotal() uint64 { return (uint64(g.shared) + 127) / 128 * 128 }
+
 // newBlock makes block number n with its threads at the kernel's first instruction.
 func (g *grid) newBlock(n uint64) *block {
 	b := &block{g: g, linear: n}
 	b.ctaid, b.rank = g.place(n)
-	b.shared = make([]byte, g.shared, (g.shared+127)/128*128) // blocks get it in pieces of 128 bytes
+	room := g.sharedTotal()
+	if g.u.reserved {
+		room += reservedShared
+	}
+	b.shared = make([]byte, g.shared, room)
 	b.live = g.threads
 	c := g.u.entry
 	threads := make([]thread, g.threads)

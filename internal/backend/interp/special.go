@@ -18,6 +18,9 @@ func (d *decoder) special(o *ptx.Operand) func(t *thread) uint64 {
 		return func(t *thread) uint64 { return uint64(f(t)[e]) }
 	}
 	if fn := specials[o.SReg]; fn != nil {
+		if o.SReg >= isa.SRegReservedSmemOffsetBegin && o.SReg <= isa.SRegReservedSmemOffset1 {
+			d.u.reserved = true
+		}
 		return fn
 	}
 	if fn := specials3[o.SReg]; fn != nil {
@@ -84,15 +87,15 @@ var specials = [isa.NumSRegs]func(t *thread) uint64{
 	isa.SRegGlobaltimer:             func(*thread) uint64 { return uint64(time.Now().UnixNano()) },
 	isa.SRegGlobaltimerLo:           func(*thread) uint64 { return uint64(time.Now().UnixNano()) & 0xffffffff },
 	isa.SRegGlobaltimerHi:           func(*thread) uint64 { return uint64(time.Now().UnixNano()) >> 32 },
-	isa.SRegTotalSmemSize:           func(t *thread) uint64 { return uint64(len(t.w.b.shared)) },
-	isa.SRegAggrSmemSize:            func(t *thread) uint64 { return uint64(len(t.w.b.shared)) },
+	isa.SRegTotalSmemSize:           func(t *thread) uint64 { return t.w.b.g.sharedTotal() },
+	isa.SRegAggrSmemSize:            func(t *thread) uint64 { return t.w.b.g.sharedTotal() + reservedShared },
 	isa.SRegDynamicSmemSize:         func(t *thread) uint64 { return uint64(t.w.b.g.l.DynamicShared) },
 	isa.SRegCurrentGraphExec:        func(*thread) uint64 { return 0 },
-	isa.SRegReservedSmemOffsetBegin: func(*thread) uint64 { return 0 },
-	isa.SRegReservedSmemOffsetEnd:   func(*thread) uint64 { return 0 },
-	isa.SRegReservedSmemOffsetCap:   func(*thread) uint64 { return 0 },
-	isa.SRegReservedSmemOffset0:     func(*thread) uint64 { return 0 },
-	isa.SRegReservedSmemOffset1:     func(*thread) uint64 { return 0 },
+	isa.SRegReservedSmemOffsetBegin: func(t *thread) uint64 { return t.w.b.g.sharedTotal() },
+	isa.SRegReservedSmemOffsetEnd:   func(t *thread) uint64 { return t.w.b.g.sharedTotal() + reservedShared },
+	isa.SRegReservedSmemOffsetCap:   func(*thread) uint64 { return reservedShared },
+	isa.SRegReservedSmemOffset0:     func(t *thread) uint64 { return t.w.b.g.sharedTotal() },
+	isa.SRegReservedSmemOffset1:     func(t *thread) uint64 { return t.w.b.g.sharedTotal() + reservedShared/2 },
 }
 
 var start = time.Now()

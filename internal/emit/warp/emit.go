@@ -158,8 +158,8 @@ func newEmitter(m *ir.Module, cfg Config) *emitter {
 // Facts is the part of a kernel's description that its IR alone gives.
 func Facts(m *ir.Module) image.Meta {
 	return image.Meta{
-		Launches: launches(m),
-		Kernel:   m.Kernel, SharedStatic: uint32(m.SharedBytes), SharedAlign: uint32(max(128, m.SharedAlign, m.DynamicAlign)), LocalThread: uint32(m.Funcs[0].LocalBytes+15) &^ 15,
+		Launches: launches(m), Reserved: m.Reserved,
+		Kernel: m.Kernel, SharedStatic: uint32(m.SharedBytes), SharedAlign: uint32(max(128, m.SharedAlign, m.DynamicAlign)), LocalThread: uint32(m.Funcs[0].LocalBytes+15) &^ 15,
 		ParamBytes: uint32(m.ParamBytes), Vars: append([]string(nil), m.Vars...), PTXVersion: uint32(m.SM), Registers: uint32(max(m.Registers, 0)),
 	}
 }
