@@ -158,6 +158,14 @@ class thread_block : public thread_group {
 };
 KUDZU_CG thread_block this_thread_block() { return thread_block(); }
 
+// Memory for tiles larger than a warp, on GPUs before capability 8.0; since then they need none of the program's.
+template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
+  unsigned char reserved;
+};
+template <unsigned int MaxBlockSize> KUDZU_CG thread_block this_thread_block(block_tile_memory<MaxBlockSize> &) {
+  return this_thread_block();
+}
+
 class grid_group : public thread_group {
   KUDZU_CG grid_group() : thread_group(details::grid, 0) {}
   friend KUDZU_CG grid_group this_grid();
@@ -284,18 +292,21 @@ class coalesced_group : public thread_group {
 };
 KUDZU_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// Size consecutive lanes of a warp.
+// Size consecutive threads of a block: lanes of a warp, or whole warps (cooperative_groups/large_tile.h).
+namespace details {
+template <unsigned int Size, bool Large = (Size > 32)> class tile_of;
+}
 template <unsigned int Size, class Parent = void> class thread_block_tile;
-template <unsigned int Size> class thread_block_tile<Size, void> : public thread_group {
-  static_assert(Size > 0 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
+template <unsigned int Size> class details::tile_of<Size, false> : public thread_group {
  protected:
   static KUDZU_CG unsigned int own_mask() {
     return Size == 32 ? 0xffffffffu : ((1u << (Size % 32)) - 1) << (details::lane() & ~(Size - 1));
   }
-  KUDZU_CG thread_block_tile(unsigned int r, unsigned int s) : thread_group(details::tile, own_mask(), r, s) {}
+  KUDZU_CG tile_of(unsigned int r, unsigned int s) : thread_group(details::tile, own_mask(), r, s) {}
 
  public:
+  template <class Parent> static KUDZU_CG void prepare(const Parent &) {} // a warp needs nothing to meet
   static KUDZU_CG constexpr unsigned int size() { return Size; }
   static KUDZU_CG constexpr unsigned int num_threads() { return Size; }
   static KUDZU_CG unsigned int thread_rank() { return details::thread_rank_in_block() & (Size - 1); }
@@ -328,6 +339,12 @@ template <unsigned int Size> class thread_block_tile<Size, void> : public thread
  private:
   KUDZU_CG unsigned int own(unsigned int warp) const { return (warp & mask) >> (details::lane() & ~(Size - 1)); }
 };
+template <unsigned int Size> class thread_block_tile<Size, void> : public details::tile_of<Size> {
+  static_assert(Size > 0 && Size <= 512 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4 … or 512 threads");
+
+ protected:
+  KUDZU_CG thread_block_tile(unsigned int r, unsigned int s) : details::tile_of<Size>(r, s) {}
+};
 template <unsigned int Size, class Parent> class thread_block_tile : public thread_block_tile<Size, void> {
   friend struct maker;
   KUDZU_CG thread_block_tile(unsigned int r, unsigned int s) : thread_block_tile<Size, void>(r, s) {}
@@ -335,6 +352,12 @@ template <unsigned int Size, class Parent> class thread_block_tile : public thre
  public:
   KUDZU_CG operator thread_block_tile<Size, void>() const { return *this; }
 };
+
+}  // namespace cooperative_groups
+
+#include "cooperative_groups/large_tile.h"
+
+namespace cooperative_groups {
 
 // Makes groups whose constructors are closed.
 struct maker {
@@ -347,6 +370,7 @@ struct maker {
 template <unsigned int Size, class Parent>
 KUDZU_CG thread_block_tile<Size, Parent> tiled_partition(const Parent &g) {
   unsigned int rank = (unsigned int)g.thread_rank(), size = (unsigned int)g.size();
+  details::tile_of<Size>::prepare(g);
   return maker::tile<thread_block_tile<Size, Parent>>(rank / Size, (size + Size - 1) / Size);
 }
 // Of lanes that need not be consecutive: the groups of `size` ranks.

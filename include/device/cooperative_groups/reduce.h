@@ -19,11 +19,27 @@ KUDZU_CG_OPERATOR(bit_or, a | b)
 KUDZU_CG_OPERATOR(bit_xor, a ^ b)
 #undef KUDZU_CG_OPERATOR
 
-// A tile halves the distance; every lane ends with the sum.
-template <unsigned int Size, class P, class T, class F> KUDZU_CG T reduce(const thread_block_tile<Size, P> &g, T v, F f) {
+namespace details {
+// Lanes of a warp halve the distance; every one ends with the sum.
+template <unsigned int Size, class T, class F> KUDZU_CG T reduce_tile(const tile_of<Size, false> &g, T v, F f) {
 #pragma unroll
   for (unsigned int d = Size / 2; d > 0; d /= 2) v = f(v, g.shfl_xor(v, d));
   return v;
+}
+// Then every thread adds up the sums of the warps.
+template <unsigned int Size, class T, class F> KUDZU_CG T reduce_tile(const tile_of<Size, true> &g, T v, F f) {
+#pragma unroll
+  for (unsigned int d = 16; d > 0; d /= 2)
+    v = f(v, by_words(v, [=](unsigned int w) { return __shfl_xor_sync(0xffffffffu, w, (int)d); }));
+  auto sums = g.each_warp(v);
+  T r = sums[0];
+  for (unsigned int i = 1; i < Size / 32; i++) r = f(r, sums[i]);
+  return r;
+}
+}  // namespace details
+
+template <unsigned int Size, class P, class T, class F> KUDZU_CG T reduce(const thread_block_tile<Size, P> &g, T v, F f) {
+  return details::reduce_tile(g, v, f);
 }
 // Other groups: rank 0 gathers in the order of ranks, by distance, and gives the result to all.
 template <class T, class F> KUDZU_CG T reduce(const coalesced_group &g, T v, F f) {
