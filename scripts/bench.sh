@@ -8,6 +8,7 @@
 #   scripts/bench.sh -fft [-cpu] [-long]  cuFFT beside FFTW and cuRAND beside memset, one thread (-long: rows that take minutes)
 #   scripts/bench.sh -launch              launch latency and start-up only
 #   scripts/bench.sh -sparse [..]         cuSPARSE's products against C and MKL only; options: -reps N, -only STRUCTURE, -clock cpu
+#   scripts/bench.sh -dnn [-cpu] [PREFIX] cuDNN beside PyTorch's CPU path (oneDNN), one thread each; needs torch and cudnn-frontend
 #   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
 #   scripts/bench.sh -scaling 1,16        compute-bound rows, saxpy and triad at these thread counts
 #   scripts/bench.sh -versus DIST [..]    another build's dist folder and this one, row by row in turn (also: make bench OLD=DIST)
@@ -100,6 +101,17 @@ fft() {
         KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised KUDZU_THREADS=1 "$out/$name" "$@"
     done
 }
+# Layers of networks. BENCH_PYTHON is a Python that has torch and nvidia-cudnn-frontend; without them there is nothing to compare with.
+# Both sides get vectors of the same size, those that Kudzu finds unless ONEDNN_MAX_CPU_ISA says less.
+dnn() {
+    python=${BENCH_PYTHON:-python3}
+    if ! "$python" -c 'import torch, cudnn' 2>/dev/null; then
+        echo "kudzu: $python has no torch or no cudnn-frontend, cuDNN's rows stay empty (pip install torch nvidia-cudnn-frontend; BENCH_PYTHON)" >&2
+        return 0
+    fi
+    ONEDNN_MAX_CPU_ISA=${ONEDNN_MAX_CPU_ISA:-AVX512_CORE} KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised KUDZU_THREADS=1 \
+        dist/bin/kudzu run -- "$python" bench/libraries/dnn.py "$@"
+}
 compile() { go run ./internal/testkit/bench compile -list "$out/list.txt" "$@"; }
 
 scaling() {
@@ -169,6 +181,7 @@ everything() {
     launch -json "$out/launch.json"
     fft || failed=1
     sparse -reps 3 || failed=1
+    dnn -reps 3 || failed=1
     # The compiler process leaves our session, ptxas does not: no priority for either.
     [ "${BENCH_FIRST:-}" != 2 ] || echo 0 >/proc/self/autogroup
     if [ -n "${BENCH_APPS:-}" ]; then compile -json "$out/compile.json" -apps "$BENCH_APPS" >"$out/compile.txt"; else compile -json "$out/compile.json" >"$out/compile.txt"; fi
@@ -194,6 +207,7 @@ case $verb in
 -launch) shift; launch "$@" ;;
 -sparse) shift; sparse "$@" ;;
 -fft) shift; fft "$@" ;;
+-dnn) shift; dnn "$@" ;;
 -compile) shift; compile "$@" ;;
 -scaling) shift; scaling "$@" ;;
 -versus) shift; versus "$@" ;;
