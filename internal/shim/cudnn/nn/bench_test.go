@@ -53,3 +53,25 @@ func BenchmarkConv(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSoftmax is rows whose elements are neighbours, forward and its gradient.
+func BenchmarkSoftmax(b *testing.B) {
+	for _, dim := range [][]int64{{4608, 384}, {64, 32000}} {
+		run := func(name string, f func(r *rig, x, y Tensor) error) {
+			b.Run(fmt.Sprintf("%s/%dx%d", name, dim[0], dim[1]), func(b *testing.B) {
+				r := onDevice(b)
+				x, y := r.empty(F32, dim, Packed(dim...)), r.empty(F32, dim, Packed(dim...))
+				r.ok(f(r, x, y))
+				r.ok(r.D.CtxSynchronize())
+				before := processorTime()
+				for b.Loop() {
+					r.ok(f(r, x, y))
+					r.ok(r.D.CtxSynchronize())
+				}
+				b.ReportMetric(float64((processorTime()-before).Microseconds())/float64(b.N), "core-us/op")
+			})
+		}
+		run("forward", func(r *rig, x, y Tensor) error { return r.Softmax(SoftmaxAccurate, Plain, 1, 1, x, y) })
+		run("backward", func(r *rig, x, y Tensor) error { return r.SoftmaxBackward(SoftmaxAccurate, Plain, 1, 1, x, y, y) })
+	}
+}

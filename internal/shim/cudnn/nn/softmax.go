@@ -80,10 +80,23 @@ func (r *Run) softmax(kernel string, mode SoftmaxMode, s Scale, axis, n int, ts 
 		putStrided(&q, Tensor{Addr: t.Addr, Stride: w.outerStride[i]})
 		putStrided(&q, Tensor{Addr: t.Addr, Stride: w.innerStride[i]})
 	}
+	if w.near(length, ts) {
+		return r.launch(softmaxKernels, kernel+"_"+ts[0].Type.String(), spread(count), oneWarp, &q)
+	}
 	for _, t := range ts {
 		q.U32(uint32(t.Type))
 	}
 	return r.launch(softmaxKernels, kernel+suffix, grid, oneWarp, &q)
+}
+
+// near reports rows whose elements are neighbours in every tensor, and of one type that there are kernels for.
+func (w *rowSet) near(length int64, ts []Tensor) bool {
+	for i, t := range ts {
+		if len(w.inner) != 1 || w.innerStride[i][0] != 1 || t.Type != ts[0].Type {
+			return false
+		}
+	}
+	return length < maxSide && slices.Contains([]Elem{F32, F16, BF16}, ts[0].Type)
 }
 
 // Softmax makes y of x, over n axes from one on.

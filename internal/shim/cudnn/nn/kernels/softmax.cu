@@ -74,6 +74,76 @@ template <class A> INLINE void backward(const Rows &r, const Strided &y, const S
     }
 }
 
+// each calls f with every element of a row whose elements are neighbours: all lanes, then those that are left.
+template <class F> INLINE void each(u32 n, F f) {
+    u32 whole = n & ~31u;
+#pragma unroll 2
+    for (u32 i = 0; i < whole; i += 32)
+        f(i + LANE);
+    if (LANE < n - whole)
+        f(whole + LANE);
+    SYNC;
+}
+
+template <class T> INLINE void leaveNear(const Scale &s, T *p, float v) {
+    v = (float)s.alpha * v;
+    if (s.beta != 0)
+        v += (float)s.beta * load(p);
+    store(p, v);
+}
+
+// nearForward is forward where the elements of a row are neighbours, of one type.
+template <class T> INLINE void nearForward(const Rows &r, const Strided &x, const Strided &y) {
+    u32 n = (u32)r.length;
+    for (u64 row = BLOCK_X; row < r.rows; row += BLOCKS_X) {
+        const T *p = (const T *)x.at + inside(r.outer, x, row);
+        T *q = (T *)y.at + inside(r.outer, y, row);
+        float top = 0, sum = 0;
+        if (r.algo != S_FAST) {
+            top = -__builtin_inff();
+            each(n, [&](u32 i) {
+                float v = load(p + i);
+                top = v > top || v != v ? v : top;
+            });
+            top = warpMax(top);
+        }
+        each(n, [&](u32 i) { sum += expOf(load(p + i) - top); });
+        sum = warpSum(sum);
+        float log = logOf(sum), inverse = 1 / sum;
+        if (r.algo == S_LOG)
+            each(n, [&](u32 i) { leaveNear(r.s, q + i, load(p + i) - top - log); });
+        else
+            each(n, [&](u32 i) { leaveNear(r.s, q + i, expOf(load(p + i) - top) * inverse); });
+    }
+}
+
+template <class T> INLINE void nearBackward(const Rows &r, const Strided &y, const Strided &dy, const Strided &dx) {
+    u32 n = (u32)r.length;
+    for (u64 row = BLOCK_X; row < r.rows; row += BLOCKS_X) {
+        const T *p = (const T *)y.at + inside(r.outer, y, row), *g = (const T *)dy.at + inside(r.outer, dy, row);
+        T *q = (T *)dx.at + inside(r.outer, dx, row);
+        float sum = 0;
+        if (r.algo == S_LOG)
+            each(n, [&](u32 i) { sum += load(g + i); });
+        else
+            each(n, [&](u32 i) { sum += load(g + i) * load(p + i); });
+        sum = warpSum(sum);
+        if (r.algo == S_LOG)
+            each(n, [&](u32 i) { leaveNear(r.s, q + i, load(g + i) - expOf(load(p + i)) * sum); });
+        else
+            each(n, [&](u32 i) { leaveNear(r.s, q + i, load(p + i) * (load(g + i) - sum)); });
+    }
+}
+
+#define NEIGHBOURS(name, T)                                                                                                       \
+    KERNEL softmaxForward_##name(Rows r, Strided x, Strided xIn, Strided y, Strided yIn) { nearForward<T>(r, x, y); }             \
+    KERNEL softmaxBackward_##name(Rows r, Strided y, Strided yIn, Strided dy, Strided dyIn, Strided dx, Strided dxIn) {           \
+        nearBackward<T>(r, y, dy, dx);                                                                                            \
+    }
+NEIGHBOURS(f32, float)
+NEIGHBOURS(f16, f16)
+NEIGHBOURS(bf16, bf16)
+
 #define SOFTMAX(A, SUFFIX)                                                                                                        \
     KERNEL softmaxForward##SUFFIX(Rows r, Strided x, Strided xIn, Strided y, Strided yIn, u32 xType, u32 yType) {                 \
         forward<A>(r, x, xIn, xType, y, yIn, yType);                                                                              \
