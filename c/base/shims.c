@@ -208,26 +208,29 @@ const char *kzb8_cudnnGetErrorString(int code) {
 const char *kzb9_cudnnGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_cudnn), "CUDNN_UNKNOWN_STATUS"); }
 
 // The newest release of each whose names the table lists. Clients gate features on it, and want one that is not older than what
-// they were built with, so that 9's can be set: 9.10.2.
+// they were built with, so that it can be set: 9.10.2 is for 9, 8.9.2 for 8.
 enum { CUDNN_8 = 8907, CUDNN_9 = 92700 };
 
-static size_t cudnn_9(void) {
+static size_t cudnn_version(int major) {
+	const size_t newest = major == 9 ? CUDNN_9 : CUDNN_8;
 	const char *s = kz_setting("KUDZU_CUDNN_VERSION");
 	int part[3] = {0};
 	for (int i = 0; s && i < 3; i++) {
 		char *end;
 		long v = strtol(s, &end, 10);
 		if (end == s || v < 0 || v > 99)
-			return CUDNN_9;
+			return newest;
 		part[i] = (int)v;
 		s = *end == '.' ? end + 1 : NULL;
 	}
-	return part[0] == 9 ? (size_t)(part[0] * 10000 + part[1] * 100 + part[2]) : CUDNN_9;
+	if (part[0] != major)
+		return newest;
+	return (size_t)(part[0] * (major == 9 ? 10000 : 1000) + part[1] * 100 + part[2]);
 }
 
-size_t kzb8_cudnnGetVersion(void) { return CUDNN_8; }
+size_t kzb8_cudnnGetVersion(void) { return cudnn_version(8); }
 
-size_t kzb9_cudnnGetVersion(void) { return cudnn_9(); }
+size_t kzb9_cudnnGetVersion(void) { return cudnn_version(9); }
 
 size_t kzb_cudnnGetMaxDeviceVersion(void) { return 1210; }
 
@@ -238,7 +241,7 @@ size_t kzb9_cudnnGetCudartVersion(void) { return VERSION_13 / 10; }
 enum { CUDNN_8_BAD_PARAM = 3 };
 
 int kzb8_cudnnGetProperty(int type, int *value) {
-	static const int parts[] = {CUDNN_8 / 1000, CUDNN_8 / 100 % 10, CUDNN_8 % 100};
+	const int v = (int)cudnn_version(8), parts[] = {v / 1000, v / 100 % 10, v % 100};
 	if (!value || type < 0 || type > 2)
 		return CUDNN_8_BAD_PARAM;
 	*value = parts[type];
@@ -248,7 +251,7 @@ int kzb8_cudnnGetProperty(int type, int *value) {
 int kzb9_cudnnGetProperty(int type, int *value) {
 	if (!value)
 		return KZ_CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
-	return part((int)cudnn_9(), type, value) ? KZ_CUDNN_STATUS_BAD_PARAM : 0;
+	return part((int)cudnn_version(9), type, value) ? KZ_CUDNN_STATUS_BAD_PARAM : 0;
 }
 
 // The text is told once. A thread that fails meanwhile may leave another one behind it.
