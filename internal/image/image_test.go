@@ -237,7 +237,7 @@ func TestBuildRefuses(t *testing.T) {
 func TestMetaRoundTrip(t *testing.T) {
 	meta := image.Meta{
 		Kernel: "k_π", Block: [3]uint32{256, 2, 1}, SharedStatic: 48 << 10, SharedAlign: 128, FrameWarp: 640, FrameBlock: 64,
-		LocalThread: 16, ParamBytes: 4096, Registers: 255, FTZ: true, Spins: true, Cooperative: true, Launches: true,
+		LocalThread: 16, ParamBytes: 4096, Registers: 255, FTZ: true, Spins: true, Cooperative: true, Launches: true, Reserved: true,
 		Vars: []string{"a", ""}, Funcs: []string{"f"}, PTXVersion: 90,
 	}
 	b, err := image.Build(object(t, "define void @k() {\n ret void\n}", llvm.Options{}), "k", meta)
