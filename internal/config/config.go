@@ -66,7 +66,7 @@ var Groups = []Group{
 		{Devices, true, "2", "number of CPU or interpreter devices; default: 1"},
 		{Capability, true, "9.0", "reported capability; default: 8.9 ([exceptions](docs/compute-capability.md))"},
 		{DriverVersion, true, "13.0", "what `cuDriverGetVersion` and NVML report; default: 13.4, the newest whose PTX we read"},
-		{CuDNNVersion, true, "9.10.2", "what `libcudnn.so.9` reports, or with 8.9.2 `libcudnn.so.8`; default: 9.27.0 and 8.9.7"},
+		{CuDNNVersion, true, "9.10.2", "what `libcudnn.so.9` reports, or `libcudnn.so.8` (8.9.2); default: 9.27.0, 8.9.7"},
 		{NCCLTimeout, true, "15", "seconds that another host may give no sign ([NCCL](docs/libraries.md)); default: 15"},
 		{LaunchTimeout, true, "10", "seconds after which a launch is stopped ([how](docs/security.md)); default: no limit"},
 		{NaN, true, "exact", "f64 NaN payloads as on hardware in loops too; slower ([numerics](docs/numerics.md))"},

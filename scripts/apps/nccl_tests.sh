@@ -2,7 +2,7 @@
 # Opt-in: NVIDIA's nccl-tests (BSD) built with our nvcc and run on our NCCL, on 2 and on 4 devices of one process: a table of the eleven
 # programs, with the values that were wrong and the exit.
 #
-#	scripts/apps/nccl_tests.sh [folder of the sources; else they are cloned]
+#	scripts/apps/nccl_tests.sh [folder of the sources, a copy of NVIDIA's repository nccl-tests]
 #
 # KUDZU_APPS names where the sources and programs go (~/.cache/kudzu-apps). The exit is 1 where a program failed.
 set -eu
@@ -12,7 +12,7 @@ programs='all_reduce all_gather broadcast reduce_scatter reduce alltoall alltoal
 
 mkdir -p "$home"
 source=${1:-$home/source}
-[ -d "$source/src" ] || git clone -q --depth 1 https://github.com/NVIDIA/nccl-tests "$source"
+[ -d "$source/src" ] || { echo "nccl_tests: put a copy of NVIDIA's repository nccl-tests at $source" >&2; exit 1; }
 PATH=$dist/bin:$PATH make -C "$source/src" build BUILDDIR="$home/build" CUDA_HOME="$dist" NCCL_HOME="$dist" \
 	NVCC_GENCODE=-gencode=arch=compute_89,code=compute_89 >"$home/build.log" 2>&1 || {
 	tail -20 "$home/build.log"
