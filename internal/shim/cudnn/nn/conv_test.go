@@ -29,6 +29,18 @@ func (r *rig) convCase(dims int) *convCase {
 	return c
 }
 
+// depthCase has one input channel for each output channel, and images with rows wider than a warp too.
+func (r *rig) depthCase(dims int) *convCase {
+	c := r.convCase(dims)
+	c.c, c.k, c.Groups = 1, r.pick(1, 1, 2), r.pick(2, 5, 33)
+	last := dims - 1
+	more := r.pick(0, 30, 0, 40)
+	c.in[last] += more
+	c.out[last] += more / c.Stride[last]
+	c.size()
+	return c
+}
+
 func (c *convCase) size() {
 	c.xDim = append([]int64{c.batch, c.c * c.Groups}, c.in...)
 	c.wDim = append([]int64{c.k * c.Groups, c.c}, c.filter...)
@@ -194,6 +206,9 @@ func TestConvFilter(t *testing.T) {
 	for i := range r.times(160) {
 		e := floats[i%len(floats)]
 		c := r.convCase(1 + i/len(floats)%3)
+		if i%4 == 3 { // depthwise
+			c = r.depthCase(1 + i/len(floats)%3)
+		}
 		s := r.scale()
 		x, dy := r.random(e, c.xDim...), r.random(e, c.yDim...)
 		dw, old := r.target(e, s, c.wDim)

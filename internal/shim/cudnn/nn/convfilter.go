@@ -63,6 +63,9 @@ func (r *Run) ConvFilter(c Conv, x, dy, dw Tensor, scale Scale) error {
 	if dy.Type.Sum() != s.elem || s.elem == S32 || !slices.Contains(stored[s.elem], dw.Type) || dy.Type == E4M3 || dy.Type == E5M2 {
 		return ErrUnsupported
 	}
+	if s.depthwise(dy) {
+		return r.depthFilter(s, dy, dw, scale)
+	}
 	f := filterPlan(s)
 	if dy.Empty() {
 		f.total = 0
