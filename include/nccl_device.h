@@ -65,7 +65,7 @@ typedef struct ncclDevCommRequirements {
 #ifdef __cplusplus
 
 // No other rank's memory is in reach of kernels: a team of one.
-static inline ncclTeam_t ncclTeamLsa(ncclComm_t) { return ncclTeam_t{1, 0, 1}; }
+inline ncclTeam_t ncclTeamLsa(ncclComm_t) { return ncclTeam_t{1, 0, 1}; }
 
 #endif
 
