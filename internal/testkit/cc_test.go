@@ -55,48 +55,37 @@ func TestCC(t *testing.T) {
 	}
 }
 
+// builtPrints builds a program of testdata/cc with dist/bin/nvcc, runs it and compares what it prints.
+func builtPrints(t *testing.T, source, want string, flags ...string) {
+	t.Helper()
+	if compile.Clang() == "" {
+		t.Skip("this machine has no clang 19 or newer")
+	}
+	lib := appLibraries(t)
+	program := filepath.Join(t.TempDir(), "program")
+	args := append(flags, filepath.Join(repository, "testdata/cc", source), "-o", program)
+	if out, err := exec.Command(filepath.Join(filepath.Dir(lib), "bin/nvcc"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := exec.Command(program)
+	run.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib)
+	if out, err := run.CombinedOutput(); err != nil || string(out) != want {
+		t.Errorf("%v, got\n%swant\n%s", err, out, want)
+	}
+}
+
 // TestThrust builds a program with Thrust and CUB of the CCCL that KUDZU_CCCL names (the folder that has thrust, cub and cuda).
 func TestThrust(t *testing.T) {
 	cccl := os.Getenv("KUDZU_CCCL")
 	if cccl == "" {
 		t.Skip("this machine has no CCCL: KUDZU_CCCL does not name its folder")
 	}
-	if compile.Clang() == "" {
-		t.Skip("this machine has no clang 19 or newer")
-	}
-	lib := appLibraries(t)
-	program := filepath.Join(t.TempDir(), "thrust")
-	build := exec.Command(filepath.Join(filepath.Dir(lib), "bin/nvcc"), "-O2", "-std=c++17", "-arch=sm_80", "-I", cccl,
-		filepath.Join(repository, "testdata/cc/cccl/thrust.cu"), "-o", program)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	run := exec.Command(program)
-	run.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib)
-	out, err := run.CombinedOutput()
-	if want := "sort 1\nsort_by_key 1\nreduce 1\nexclusive_scan 1\nremove_if 1\n"; err != nil || string(out) != want {
-		t.Errorf("%v, got\n%swant\n%s", err, out, want)
-	}
+	builtPrints(t, "cccl/thrust.cu", "sort 1\nsort_by_key 1\nreduce 1\nexclusive_scan 1\nremove_if 1\n", "-O2", "-std=c++17", "-arch=sm_80", "-I", cccl)
 }
 
 // TestNCCLDevice builds a program with kernels for NCCL's device communicators, of which there are none.
 func TestNCCLDevice(t *testing.T) {
-	if compile.Clang() == "" {
-		t.Skip("this machine has no clang 19 or newer")
-	}
-	lib := appLibraries(t)
-	program := filepath.Join(t.TempDir(), "device")
-	build := exec.Command(filepath.Join(filepath.Dir(lib), "bin/nvcc"), "-O1", "-arch=sm_80",
-		filepath.Join(repository, "testdata/cc/nccl/device.cu"), "-lnccl", "-o", program)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	run := exec.Command(program)
-	run.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib)
-	out, err := run.CombinedOutput()
-	if want := "0 1 0 1 1\n"; err != nil || string(out) != want {
-		t.Errorf("%v, got\n%swant\n%s", err, out, want)
-	}
+	builtPrints(t, "nccl/device.cu", "0 1 0 1 1\n", "-O1", "-arch=sm_80", "-lnccl")
 }
 
 // ccWant reads what every program prints.

@@ -12,7 +12,7 @@ struct Depth {
     u32 flip, wType;
 };
 
-// Taps is an element of the filter, and where its outputs have inputs.
+// Tap is an element of the filter, with the outputs that have an input there.
 struct Tap {
     s64 at[3], from[3], to[3], first[3]; // first: the input of output 0, perhaps outside
 };
