@@ -20,7 +20,8 @@ type operation struct {
 	hidden  []*tensor     // what it needs between its kernels
 	parts   []*expression // its kernels, where they are expressions
 	cut     cut           // of a product
-	where   *tensor       // of pooling: places of the largest
+	pool    nn.Pool       // of pooling
+	where   *tensor       // the same: places of the largest
 	direct  *direct       // of an attention that is done at once
 	refused error         // why it does not run, where that is said only when an engine is asked for
 	apart   bool          // it is an attention that is made of other operations

@@ -71,12 +71,13 @@ func pooling(o *operation) (nn.Pool, error) {
 	return p, nil
 }
 
-// checkPool adds what says which element of a window was the largest: an index among those of the window, in the order of its sides.
+// checkPool keeps what the pooling is, and adds what says which element of a window was the largest: an index among those of the window, in the order of its sides.
 func checkPool(o *operation) error {
 	p, err := pooling(o)
 	if err != nil {
 		return err
 	}
+	o.pool = p
 	row := poolRows[o.kind]
 	x, y, index := o.g.tensor(row.large), o.g.tensor(row.small), o.g.tensor(row.index)
 	forward := o.kind == dnn.CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR
@@ -127,11 +128,7 @@ func (w *writing) reindexed(p nn.Pool, image []int64, from *tensor, forward bool
 }
 
 func runPool(x *exec, o *operation) error {
-	p, err := pooling(o)
-	if err != nil {
-		return err
-	}
-	row := poolRows[o.kind]
+	p, row := o.pool, poolRows[o.kind]
 	large, small := x.tensor(o.g.tensor(row.large)), x.tensor(o.g.tensor(row.small))
 	s := nn.Scale{Alpha: o.g.float(row.alpha, 1), Beta: o.g.float(row.beta, 0)}
 	switch {
