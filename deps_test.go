@@ -85,6 +85,7 @@ var rules = []rule{
 	// border
 	{room: "abi", may: "spec spec/*", cgo: true},
 	{room: "bind", may: "abi spec spec/* driver cudart shim/* hostmem logx"},
+	{room: "trace/timeline", may: "trace"},
 	{room: "c", why: "no code: the tests of the C side"},
 	{room: "testkit", may: "*"}, {room: "testkit/truth", may: "*"}, {room: "testkit/progen", may: "*"}, {room: "testkit/texels", may: "*"}, {room: "testkit/devicemath", may: "*"}, {room: "testkit/pages", may: "*"}, {room: "testkit/bench", may: "*"}, {room: "testkit/contract", may: "*"}, {room: "testkit/hipdouble", may: "*"}, {room: "testkit/libdouble", may: "*"}, {room: "testkit/apinet", may: "spec"},
 	{room: "testkit/gguf"}, {room: "testkit/gguf/make", may: "testkit/gguf"}, {room: "testkit/compared", may: "*"}, {room: "testkit/compiled", may: "*"}, {room: "testkit/cudacc", may: "*"},

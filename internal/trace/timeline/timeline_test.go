@@ -1,0 +1,170 @@
+package timeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestLanes(t *testing.T) {
+	spans := []Span{{Start: 0, Dur: 100}, {Start: 10, Dur: 20}, {Start: 12, Dur: 5}, {Start: 40, Dur: 80}, {Start: 50, Dur: 5}, {Start: 105, Dur: 3}, {Start: 120, Dur: 0}, {Start: 120, Dur: 0}}
+	got, used := lanes(spans)
+	want := []uint8{0, 1, 2, 1, 2, 2, 0, 1} // the fourth outlives the first, so the sixth goes below it
+	if !bytes.Equal(got, want) || used != 3 {
+		t.Errorf("lanes %v of %d, want %v of 3", got, used, want)
+	}
+	deep := make([]Span, 1000)
+	for i := range deep {
+		deep[i] = Span{Start: int64(i), Dur: int64(5000 - 2*i)}
+	}
+	if _, used := lanes(deep); used > 256 {
+		t.Errorf("%d lanes", used)
+	}
+}
+
+// TestOrder: rows come unsorted and with clocks that disagree; the first thing that happened is at 0.
+func TestOrder(t *testing.T) {
+	tl := &Timeline{Rows: []Row{{Spans: []Span{{Start: 500, Dur: -3}, {Start: 200, Dur: 10}, {Start: 200, Dur: 50}}}, {Points: []Point{{Time: 900, Value: 1}, {Time: 150, Value: 2}}}}}
+	tl.finish()
+	r := tl.Rows[0].Spans
+	if r[0].Dur != 50 || r[0].Start != 50 || r[1].Dur != 10 || r[2].Start != 350 || r[2].Dur != 0 {
+		t.Errorf("spans %+v", r)
+	}
+	if p := tl.Rows[1].Points; p[0] != (Point{0, 2}) || p[1] != (Point{750, 1}) {
+		t.Errorf("points %+v", p)
+	}
+}
+
+// TestPage: one file, nothing from the network, and no text of the program in it that a browser could run.
+func TestPage(t *testing.T) {
+	tl := synthetic(500)
+	tl.Title = `</title><script>alert(1)</script>`
+	tl.Rows[2].Spans[0].Name = `</script><img src=x onerror=alert(1)>` + "\xff"
+	var out bytes.Buffer
+	if err := tl.HTML(&out); err != nil {
+		t.Fatal(err)
+	}
+	page := out.String()
+	for _, bad := range []string{"alert(1)</script>", "onerror=alert", "http://", "https://", "@@"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if regexp.MustCompile(`(?i)<(link|img|iframe)|\bsrc=|@import|url\(`).MatchString(page) {
+		t.Error("the page names other files")
+	}
+	if n := strings.Count(page, "<script"); n != 3 {
+		t.Errorf("%d scripts", n)
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	var out bytes.Buffer
+	if err := (&Timeline{Title: "nothing"}).HTML(&out); err != nil {
+		t.Error(err)
+	}
+	out.Reset()
+	if err := (&Timeline{}).Perfetto(&out); err != nil || !json.Valid(out.Bytes()) {
+		t.Errorf("%v: %s", err, out.Bytes())
+	}
+}
+
+func TestPerfetto(t *testing.T) {
+	tl := synthetic(2000)
+	tl.Rows[2].Spans[0].Name = "a\"b\n\xff"
+	var out bytes.Buffer
+	if err := tl.Perfetto(&out); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		TraceEvents []struct {
+			Ph, Name, Cat string
+			Pid, Tid, ID  int
+			Ts, Dur       float64
+			Args          map[string]any
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	begun := map[int]float64{}
+	for _, e := range doc.TraceEvents {
+		count[e.Ph]++
+		if e.Pid != 4711 || e.Tid == 0 {
+			t.Fatalf("%+v is of no thread", e)
+		}
+		switch e.Ph {
+		case "s":
+			begun[e.ID] = e.Ts
+		case "f":
+			if at, ok := begun[e.ID]; !ok || at > e.Ts {
+				t.Fatalf("arrow %d ends at %v and begins at %v, %v", e.ID, e.Ts, at, ok)
+			}
+		}
+	}
+	spans, marks, work := 0, 0, 0
+	for _, r := range tl.Rows {
+		for _, s := range r.Spans {
+			spans++
+			if s.Kind == Mark {
+				marks++
+			}
+			if s.Kind == Kernel || s.Kind == Copy {
+				work++
+			}
+		}
+	}
+	if count["X"] != spans-marks || count["i"] != marks || count["s"] != work || count["f"] != work || count["C"] != len(tl.Rows[1].Points) || count["M"] == 0 {
+		t.Errorf("%v of %d spans, %d marks, %d arrows", count, spans, marks, work)
+	}
+}
+
+// TestLogic runs page/core.js on what encode wrote: drawing in few steps, searching, statistics.
+func TestLogic(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node: the page's JavaScript is not run")
+	}
+	tl := synthetic(20000)
+	tl.finish()
+	raw, err := encode(tl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(data, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		N, Kernels, Launches int
+		Time, Inside         int64
+		First                []int64
+	}
+	const t0, t1 = 3e6, 9e6
+	for _, r := range tl.Rows {
+		for _, s := range r.Spans {
+			want.N++
+			if s.Kind == Kernel {
+				want.Kernels++
+				want.Time += s.Dur
+				want.Inside += max(0, min(t1, s.Start+s.Dur)-max(t0, s.Start))
+			}
+			if s.Name == "cudaLaunchKernel" {
+				want.Launches++
+				want.First = append(want.First, s.Start)
+			}
+		}
+	}
+	want.First = want.First[:5]
+	js, _ := json.Marshal(want)
+	out, err := exec.Command(node, "testdata/logic.cjs", data, string(js)).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
