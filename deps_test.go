@@ -82,6 +82,7 @@ var rules = []rule{
 	{room: "toolkit", may: "assemble cubin fatbin driver ptx ptx/check ptx/isa", why: "NVIDIA's programs under their names; driver has the version that is presented"},
 	{room: "nvcc", may: "assemble backend compile cubin cudacc driver fatbin ptx", why: "the compiler driver; backend has the capability of this machine, driver the version that is presented"},
 	{room: "devices", may: "backend backend/* cache compile logx", why: "the image, the CLI and the tests share one list of backends"},
+	{room: "trace", may: "cubin fatbin ptx ptx/isa spec", why: "decodes by the tables of the interfaces; the PTX of modules has the layout of parameters"},
 	// border
 	{room: "abi", may: "spec spec/*", cgo: true},
 	{room: "bind", may: "abi spec spec/* driver cudart shim/* hostmem logx"},
