@@ -90,7 +90,7 @@ cufftw 12 13
 
 # What programs name that are linked with the static runtime library. It opens the shared one, which has the device runtime in it.
 static=$root/c/static
-if newer "$lib/libcudart_static.a" "$static" "$static"/* "$base/rows.inc" "$rows/zrows_cudart.h" "$0"; then
+if newer "$lib/libcudart_static.a" "$static" "$static"/* "$base/rows.inc" "$base/notes.inc" "$rows/zrows_cudart.h" "$0"; then
 	mkdir -p "$dist/.obj/static"
 	for src in stubs.S runtime.c; do
 		# shellcheck disable=SC2086

@@ -15,6 +15,7 @@ enum { KZ_NONE, KZ_BASE, KZ_GO };
 struct kz_library {
 	const char *soname;
 	void **table;           // what the front jumps through
+	void **entry;           // what answers: the same array, or one of its own while thunks record the calls (trace.c)
 	const uint8_t *kind;    // one a symbol
 	const uint16_t *offset; // of each name in names
 	const char *names;
@@ -24,7 +25,7 @@ struct kz_library {
 	int unsupported;                   // what a function nobody implements answers
 	int runtime;                       // of the runtime API: failures are the thread's last error
 	int (*child)(void), (*exit)(void); // what everything answers after a fork, and at exit
-	void *lazy, *none; // entry.S, with the library's number in it
+	void *lazy, *none, *traced; // entry.S, with the library's number in it
 	const char *front; // address of symbol 0, once the front is loaded
 };
 

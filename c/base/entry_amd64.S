@@ -1,4 +1,4 @@
-// What a table entry points at before the Go image is there. A front arrives with the
+// What a table entry points at before the Go image is there, and while calls are recorded. A front arrives with the
 // symbol's index in r10 and the caller's arguments untouched in registers and on the stack.
 #include "ztable.h"
 
@@ -29,6 +29,18 @@ kz_none_\key:
 	jmp	kz_unsupported
 	.cfi_endproc
 	.size	kz_none_\key, .-kz_none_\key
+
+	.globl	kz_traced_\key
+	.hidden	kz_traced_\key
+	.type	kz_traced_\key, @function
+kz_traced_\key:
+	.cfi_startproc
+	endbr64
+	pushq	$\number
+	.cfi_adjust_cfa_offset 8
+	jmp	traced
+	.cfi_endproc
+	.size	kz_traced_\key, .-kz_traced_\key
 .endm
 
 KZ_FOR_LIBRARIES
@@ -90,9 +102,84 @@ lazy:
 	.cfi_endproc
 	.size	lazy, .-lazy
 
-	.section .note.GNU-stack,"",@progbits
-	.section .note.gnu.property,"a"
-	.align 8
-	.long	4, 16, 5
-	.asciz	"GNU"
-	.long	0xc0000002, 4, 3, 0
+// traced is the thunk of a function whose calls are recorded (trace.c): it calls it as its caller did and returns what it returned.
+// The callee finds its stack arguments below a frame of ours, copied, so that the caller's return address stays where unwinders and
+// shadow stacks look for it. The frame, from -0x100(%rbp): xmm0 to xmm7, rdi to r9, slot, rax; rax, rdx, xmm0, xmm1 as returned.
+	.type	traced, @function
+traced:
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	pushq	%rbp
+	.cfi_def_cfa_offset 24
+	.cfi_offset %rbp, -24
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	subq	$0x100, %rsp
+	andq	$-16, %rsp
+	movups	%xmm0, -0x100(%rbp)
+	movups	%xmm1, -0xf0(%rbp)
+	movups	%xmm2, -0xe0(%rbp)
+	movups	%xmm3, -0xd0(%rbp)
+	movups	%xmm4, -0xc0(%rbp)
+	movups	%xmm5, -0xb0(%rbp)
+	movups	%xmm6, -0xa0(%rbp)
+	movups	%xmm7, -0x90(%rbp)
+	movq	%rdi, -0x80(%rbp)
+	movq	%rsi, -0x78(%rbp)
+	movq	%rdx, -0x70(%rbp)
+	movq	%rcx, -0x68(%rbp)
+	movq	%r8, -0x60(%rbp)
+	movq	%r9, -0x58(%rbp)
+	movq	%r10, -0x50(%rbp)
+	movq	%rax, -0x48(%rbp)
+	leaq	-0x100(%rbp), %rdi
+	movl	8(%rbp), %esi
+	movl	%r10d, %edx
+	call	kz_trace_enter		// rax: the function; rdx: words of its stack arguments
+	movq	%rax, %r11
+	testq	%rdx, %rdx
+	jz	2f
+	leaq	1(%rdx), %rcx
+	andq	$-2, %rcx
+	shlq	$3, %rcx
+	subq	%rcx, %rsp
+1:	movq	16(%rbp,%rdx,8), %rax
+	movq	%rax, -8(%rsp,%rdx,8)
+	decq	%rdx
+	jnz	1b
+2:	movups	-0x100(%rbp), %xmm0
+	movups	-0xf0(%rbp), %xmm1
+	movups	-0xe0(%rbp), %xmm2
+	movups	-0xd0(%rbp), %xmm3
+	movups	-0xc0(%rbp), %xmm4
+	movups	-0xb0(%rbp), %xmm5
+	movups	-0xa0(%rbp), %xmm6
+	movups	-0x90(%rbp), %xmm7
+	movq	-0x80(%rbp), %rdi
+	movq	-0x78(%rbp), %rsi
+	movq	-0x70(%rbp), %rdx
+	movq	-0x68(%rbp), %rcx
+	movq	-0x60(%rbp), %r8
+	movq	-0x58(%rbp), %r9
+	movq	-0x50(%rbp), %r10
+	movq	-0x48(%rbp), %rax
+	call	*%r11
+	movq	%rax, -0x40(%rbp)
+	movq	%rdx, -0x38(%rbp)
+	movups	%xmm0, -0x30(%rbp)
+	movups	%xmm1, -0x20(%rbp)
+	leaq	-0x100(%rbp), %rdi
+	call	kz_trace_leave
+	movq	-0x40(%rbp), %rax
+	movq	-0x38(%rbp), %rdx
+	movups	-0x30(%rbp), %xmm0
+	movups	-0x20(%rbp), %xmm1
+	leave
+	.cfi_def_cfa %rsp, 16
+	addq	$8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	traced, .-traced
+
+#include "notes.inc"

@@ -7,6 +7,13 @@
 #include "thread.h"
 #include "ztable.h"
 
+// kz_trace_host is how the Go image adds to a trace (trace.h). Every function may be called on any thread.
+struct kz_trace_host {
+	uint64_t (*now)(void);     // in the ticks of the trace
+	uint64_t (*current)(void); // the call under way on this thread, 0 for none
+	void (*event)(uint16_t type, uint64_t id, uint64_t t0, uint64_t t1, uint32_t device, uint64_t stream, const uint64_t values[4], const char *text);
+};
+
 // kz_host is what the base offers to the Go image.
 struct kz_host {
 	uint64_t hash; // kz_hash(): both were generated from the same rows
@@ -16,6 +23,7 @@ struct kz_host {
 	uint64_t *noted;              // register.h; read atomically
 	uint64_t (*take)(struct kz_note *out, uint64_t room);
 	kz_last_error_text *last_errors; // by enum kz_last_error
+	const struct kz_trace_host *trace; // NULL: off
 };
 
 // kz_image is what the Go image offers: one array of entry points an interface, by slot, holes NULL.

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "base.h"
 #include "room.h"
+#include "trace.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ static void swap(enum kz_state state) {
 		int (*fn)(void) = state == KZ_CHILD ? lib->child : state == KZ_EXIT ? lib->exit : answer_failed;
 		for (uint32_t i = 0; i < lib->size; i++)
 			if (lib->kind[i] == KZ_GO || (lib->kind[i] == KZ_NONE && state != KZ_FAILED))
-				__atomic_store_n(&lib->table[i], (void *)fn, __ATOMIC_RELEASE);
+				__atomic_store_n(&lib->entry[i], (void *)fn, __ATOMIC_RELEASE);
 	}
 	atomic_store(&kz_now, state);
 }
@@ -100,6 +101,7 @@ static void load(kz_attach_fn *attach, const char *why) {
 	struct kz_image image = {0};
 	host.hash = kz_hash();
 	host.secure = kz_secure();
+	host.trace = kz_trace_door;
 	int code = attach ? attach(&host, &image) : 0;
 	if (code)
 		why = code == KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
@@ -112,7 +114,7 @@ static void load(kz_attach_fn *attach, const char *why) {
 		struct kz_library *lib = &kz_libraries[l];
 		for (uint32_t i = 0; i < lib->size; i++)
 			if (lib->kind[i] == KZ_GO)
-				__atomic_store_n(&lib->table[i], image.stubs[lib->api][i], __ATOMIC_RELEASE);
+				__atomic_store_n(&lib->entry[i], image.stubs[lib->api][i], __ATOMIC_RELEASE);
 	}
 	thread_ended = image.thread_ended;
 	atomic_store(&kz_now, KZ_LOADED);
@@ -132,7 +134,7 @@ void *kz_resolve(uint32_t library, uint32_t symbol) {
 		pthread_mutex_unlock(&load_lock);
 		errno = saved;
 	}
-	return __atomic_load_n(&kz_libraries[library].table[symbol], __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&kz_libraries[library].entry[symbol], __ATOMIC_ACQUIRE);
 }
 
 // kz_unsupported is what entry.S calls for a function that nobody implements.
@@ -146,7 +148,7 @@ int kz_unsupported(uint32_t library, uint32_t symbol) {
 void *kz_entry(int library, uint32_t symbol) {
 	struct kz_library *lib = &kz_libraries[library];
 	if (lib->kind[symbol] != KZ_GO)
-		return lib->kind[symbol] == KZ_BASE ? lib->table[symbol] : NULL;
+		return lib->kind[symbol] == KZ_BASE ? lib->entry[symbol] : NULL;
 	void *fn = kz_resolve((uint32_t)library, symbol);
 	return atomic_load(&kz_now) == KZ_LOADED ? fn : NULL;
 }
@@ -155,6 +157,7 @@ void *kz_entry(int library, uint32_t symbol) {
 // first symbol. The first of two copies of a front stays the one that is handed out.
 KZ_EXPORT void kz_attach_front(uint32_t library, const char *first);
 KZ_EXPORT void kz_attach_front(uint32_t library, const char *first) {
+	kz_trace_start();
 	const char *none = NULL;
 	__atomic_compare_exchange_n(&kz_libraries[library].front, &none, first, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
@@ -200,6 +203,7 @@ static void fork_locks(int when) {
 	kz_fork_lock(&load_lock, when);
 	kz_context_fork(when);
 	kz_register_fork(when);
+	kz_trace_fork(when);
 }
 
 static void before_fork(void) { fork_locks(-1); }
@@ -232,4 +236,5 @@ __attribute__((destructor)) static void end(void) {
 	if (kz_log_level() >= 4)
 		kz_report(2);
 	shut();
+	kz_trace_end();
 }

@@ -40,9 +40,4 @@ attach:
 	.balign 8
 	.quad	attach
 
-	.section .note.GNU-stack,"",@progbits
-	.section .note.gnu.property,"a"
-	.balign 8
-	.long	4, 16, 5
-	.asciz	"GNU"
-	.long	0xc0000002, 4, 3, 0
+#include "notes.inc"

@@ -42,4 +42,4 @@ attach:
 	.balign 8
 	.xword	attach
 
-	.section .note.GNU-stack,"",%progbits
+#include "notes.inc"

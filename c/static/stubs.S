@@ -34,13 +34,4 @@
 #define ANY(in, slot, name, sum) entry name, (in)
 #include "rows.inc"
 
-#ifdef __aarch64__
-	.section .note.GNU-stack,"",%progbits
-#else
-	.section .note.GNU-stack,"",@progbits
-	.section .note.gnu.property,"a"
-	.balign 8
-	.long	4, 16, 5
-	.asciz	"GNU"
-	.long	0xc0000002, 4, 3, 0
-#endif
+#include "notes.inc"

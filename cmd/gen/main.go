@@ -28,6 +28,7 @@ var outputs = []struct {
 	{"rows", writeRowLists},
 	{"fronts", writeFronts},
 	{"tables", writeTables},
+	{"trace", writeTrace},
 	{"audit", writeAudit},
 	{"version", writeVersion},
 	{"stubs", writeStubs},

@@ -121,6 +121,16 @@ uint64_t *kz_host_noted(void) { return host->noted; }
 
 char *kz_host_last_error(enum kz_last_error of) { return host->last_errors[of]; }
 
+const struct kz_trace_host *kz_host_trace(void) { return host->trace; }
+
+uint64_t kz_trace_now(void) { return host->trace->now(); }
+
+uint64_t kz_trace_current(void) { return host->trace->current(); }
+
+void kz_trace_event(uint16_t type, uint64_t id, uint64_t t0, uint64_t t1, uint32_t device, uint64_t stream, const uint64_t *values, const char *text) {
+	host->trace->event(type, id, t0, t1, device, stream, values, text);
+}
+
 uint64_t kz_host_take(void *out, uint64_t room) { return host->take(out, room); }
 
 static uint64_t call_with(uint32_t flag, uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {

@@ -43,6 +43,13 @@ uint64_t kz_host_take(void *out, uint64_t room);
 // kz_host_last_error is where a library's text of the last failure is.
 char *kz_host_last_error(enum kz_last_error of);
 
+// The recorder of `kudzu trace` (host.h), NULL when it is off. The three calls are only for when it is on.
+struct kz_trace_host;
+const struct kz_trace_host *kz_host_trace(void);
+uint64_t kz_trace_now(void);
+uint64_t kz_trace_current(void);
+void kz_trace_event(uint16_t type, uint64_t id, uint64_t t0, uint64_t t1, uint32_t device, uint64_t stream, const uint64_t *values, const char *text);
+
 uint64_t kz_call_out(uint64_t fn, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 // kz_call_back is kz_call_out for functions that streams call: of CUDA they may use little.

@@ -38,6 +38,7 @@ const (
 	Perf          = "KUDZU_PERF"
 	GDB           = "KUDZU_GDB"
 	Stats         = "KUDZU_STATS"
+	Trace         = "KUDZU_TRACE"
 	Compare       = "KUDZU_COMPARE"
 	CompareReport = "KUDZU_COMPARE_REPORT"
 	CompareDump   = "KUDZU_COMPARE_DUMP"
@@ -98,6 +99,7 @@ var Groups = []Group{
 		{Perf, false, "1", "kernels by name in perf: `/tmp/perf-PID.map`"},
 		{GDB, false, "1", "kernels by name and PTX line in GDB"},
 		{Stats, false, "file", "counters of launches and compilations, for `kudzu stats`"},
+		{Trace, false, "dir", "calls of the C interfaces are recorded there, for `kudzu trace`"},
 		{Compare, false, "1", "launches are compared with the interpreter ([how](docs/compare.md))"},
 		{CompareReport, false, "file", "the file of its report"},
 		{CompareDump, false, "dir", "a folder for launches that differ"},

@@ -1,0 +1,369 @@
+// The file of a trace: one a process, in chunks that belong to one thread each. It is mapped, so that what was written stays when
+// the process is killed; every page of it is allocated before it is written to, so that a full disk is an error and no signal.
+// No descriptor stays open: programs close what they do not know, and count on the numbers they get.
+#define _GNU_SOURCE
+#include "trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HEADER = 4096, CHUNK = 65536, CHUNK_HEAD = 24, MOST = 16, TEXT = 256 };
+
+#define CHUNK_MAGIC 0x48435a4bu // KZCH
+
+struct header {
+	char magic[8];
+	uint32_t version, bytes, pid, ppid, chunk, flags;
+	uint64_t ticks0, monotonic0, realtime0, ticks1, monotonic1, chunks;
+	_Atomic uint32_t lost;
+};
+
+struct chunk {
+	uint32_t magic, tid;
+	uint64_t index;
+	uint32_t count, zero;
+};
+
+_Static_assert(sizeof(struct chunk) == CHUNK_HEAD, "as README.md says");
+
+// A part of the file with up to MOST chunks. It is unmapped when all of them are written and no call in them is under way.
+struct kz_window {
+	char *at, *base;
+	size_t bytes;
+	uint32_t size, given, held; // chunks: in it, handed out, still written to
+	struct kz_window *next;     // of those that are free
+};
+
+pthread_mutex_t kz_trace_lock = PTHREAD_MUTEX_INITIALIZER; // see trace.h
+uint32_t kz_trace_generation = 1;
+_Atomic int kz_trace_off;
+
+static char folder[PATH_MAX], path[PATH_MAX + 32]; // guarded by the lock, as the rest
+static uint32_t flags;
+static struct header *header; // of this process's file, NULL before there is one
+static uint64_t given;        // chunks of the file that are in a window
+static struct kz_window *window, *spare;
+static _Atomic uint64_t threads; // numbers them
+static pthread_key_t key;        // tells that a thread ends
+static int keyed;
+static __thread struct kz_tracer *mine;
+
+static uint64_t nanoseconds(clockid_t c) {
+	struct timespec t;
+	clock_gettime(c, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// give_up: the program goes on, untraced. Preconditions: the lock is held.
+static void give_up(const char *what, int code) {
+	if (!atomic_exchange(&kz_trace_off, 1))
+		dprintf(2, "kudzu: trace: %s: %s; the program goes on untraced\n", what, strerror(code));
+}
+
+// fits reports whether a file may grow to so many bytes: the kernel would tell us with a signal that ends the process.
+static int fits(uint64_t bytes) {
+	struct rlimit l;
+	return getrlimit(RLIMIT_FSIZE, &l) || l.rlim_cur == RLIM_INFINITY || bytes <= l.rlim_cur;
+}
+
+// allocate has the file system promise these bytes: 0, or why it does not.
+static int allocate(int fd, off_t at, off_t bytes) {
+	if (!fits((uint64_t)(at + bytes)))
+		return EFBIG;
+	int rc;
+	do
+		rc = fallocate(fd, 0, at, bytes) ? errno : 0;
+	while (rc == EINTR);
+	if (rc != EOPNOTSUPP && rc != ENOSYS)
+		return rc;
+	static const char zeros[4096];
+	while (bytes) {
+		ssize_t n = pwrite(fd, zeros, bytes < (off_t)sizeof zeros ? (size_t)bytes : sizeof zeros, at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : ENOSPC;
+		at += n, bytes -= n;
+	}
+	return 0;
+}
+
+// map maps a part of the file, from the page on that it begins in.
+static char *map(int fd, off_t at, size_t bytes, char **base, size_t *whole) {
+	size_t before = (size_t)at & ((size_t)sysconf(_SC_PAGESIZE) - 1);
+	*whole = before + bytes;
+	*base = mmap(NULL, *whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at - (off_t)before);
+	return *base == MAP_FAILED ? NULL : *base + before;
+}
+
+// command writes the program's path and arguments, each with a NUL, and a NUL.
+static void command(char *to, size_t room) {
+	size_t n = 0;
+	ssize_t got = readlink("/proc/self/exe", to, room / 2);
+	if (got > 0)
+		n = (size_t)got + 1;
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && n < room - 2 && ((got = read(fd, to + n, room - 2 - n)) > 0 || (got < 0 && errno == EINTR)))
+		n += got > 0 ? (size_t)got : 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+// create makes the file of this process: PID-N.kzt, because a process that executes another program keeps its number.
+static int create(void) {
+	for (int n = 0; n < 1 << 20; n++) {
+		snprintf(path, sizeof path, "%s/%d-%d.kzt", folder, (int)getpid(), n);
+		int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+// begin makes the file and its header, and returns a descriptor of it, or -1. Preconditions: the lock is held.
+static int begin(void) {
+	int fd = create(), rc = fd < 0 ? errno : allocate(fd, 0, HEADER);
+	char *base;
+	size_t whole;
+	struct header *h = rc ? NULL : (struct header *)map(fd, 0, HEADER, &base, &whole);
+	if (!h) {
+		give_up(path, rc ? rc : errno);
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	h->version = 1, h->bytes = HEADER, h->chunk = CHUNK, h->flags = flags;
+	h->pid = (uint32_t)getpid(), h->ppid = (uint32_t)getppid();
+	h->ticks0 = h->ticks1 = kz_ticks();
+	h->monotonic0 = h->monotonic1 = nanoseconds(CLOCK_MONOTONIC);
+	h->realtime0 = nanoseconds(CLOCK_REALTIME);
+	command((char *)h + TEXT, HEADER - TEXT);
+	atomic_thread_fence(memory_order_release);
+	memcpy(h->magic, "KZTRACE\1", 8);
+	header = h, given = 0;
+	return fd;
+}
+
+// grow maps the next part of the file. Preconditions: the lock is held.
+static struct kz_window *grow(void) {
+	int fd = header ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : begin();
+	if (fd < 0) {
+		give_up(path, errno);
+		return NULL;
+	}
+	uint32_t size = given < MOST ? (uint32_t)(given ? given : 1) : MOST; // short programs have small files
+	off_t at = HEADER + (off_t)given * CHUNK;
+	struct kz_window *w = spare;
+	if (w)
+		spare = w->next;
+	else {
+		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (size_t i = 0; page != MAP_FAILED && i < 4096 / sizeof *w; i++) {
+			struct kz_window *one = (struct kz_window *)page + i;
+			one->next = w, w = one;
+		}
+		spare = w ? w->next : NULL;
+	}
+	int rc = w ? allocate(fd, at, (off_t)size * CHUNK) : ENOMEM;
+	char *base = NULL;
+	size_t bytes = 0;
+	char *p = rc ? NULL : map(fd, at, (size_t)size * CHUNK, &base, &bytes);
+	if (!rc && !p)
+		rc = errno;
+	close(fd);
+	if (rc) {
+		if (w)
+			w->next = spare, spare = w;
+		give_up(path, rc);
+		return NULL;
+	}
+	*w = (struct kz_window){.at = p, .base = base, .bytes = bytes, .size = size};
+	given += size;
+	return w;
+}
+
+// drop lets a window go that nobody writes to. Preconditions: the lock is held.
+static void drop(struct kz_window *w) {
+	if (w->held || w->given < w->size)
+		return;
+	munmap(w->base, w->bytes);
+	if (w == window)
+		window = NULL;
+	w->next = spare, spare = w;
+}
+
+static void clock_locked(void) {
+	if (!header)
+		return;
+	header->ticks1 = kz_ticks();
+	header->monotonic1 = nanoseconds(CLOCK_MONOTONIC);
+}
+
+void kz_trace_clock(void) {
+	if (!pthread_mutex_trylock(&kz_trace_lock)) {
+		clock_locked();
+		pthread_mutex_unlock(&kz_trace_lock);
+	}
+}
+
+void kz_trace_lost(void) {
+	pthread_mutex_lock(&kz_trace_lock);
+	if (header)
+		atomic_fetch_add_explicit(&header->lost, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&kz_trace_lock);
+}
+
+// leave gives a chunk back unless a call that is under way is recorded in it. Preconditions: the lock is held.
+static void leave(struct kz_tracer *t, const char *chunk, struct kz_window *w) {
+	if (!chunk || chunk == t->chunk)
+		return;
+	for (uint32_t i = 0; i < t->depth; i++)
+		if (t->open[i].chunk == chunk)
+			return;
+	w->held--;
+	drop(w);
+}
+
+// next_chunk gives the thread a fresh chunk.
+static int next_chunk(struct kz_tracer *t) {
+	int saved = errno;
+	pthread_mutex_lock(&kz_trace_lock);
+	const char *old = t->chunk;
+	struct kz_window *was = t->window;
+	t->at = t->end = t->chunk = NULL;
+	leave(t, old, was);
+	if (!window || window->given == window->size)
+		window = grow();
+	struct kz_window *w = window;
+	if (w) {
+		char *p = w->at + (size_t)w->given++ * CHUNK;
+		w->held++;
+#ifdef MADV_POPULATE_WRITE
+		uintptr_t page = (uintptr_t)p & -(uintptr_t)sysconf(_SC_PAGESIZE);
+		madvise((void *)page, CHUNK, MADV_POPULATE_WRITE); // cheaper than a fault a page; only a wish
+#endif
+		struct chunk *c = (struct chunk *)p;
+		*c = (struct chunk){.tid = t->tid, .index = t->chunks++, .count = 1};
+		__atomic_store_n(&c->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+		__atomic_store_n(&header->chunks, header->chunks + 1, __ATOMIC_RELEASE);
+		t->chunk = p, t->at = p + CHUNK_HEAD, t->end = p + CHUNK, t->window = w;
+		clock_locked();
+	}
+	pthread_mutex_unlock(&kz_trace_lock);
+	errno = saved;
+	return w != NULL;
+}
+
+void *kz_trace_room(struct kz_tracer *t, size_t bytes) {
+	if (__builtin_expect((size_t)(t->end - t->at) < bytes, 0)) {
+		if (bytes > CHUNK - CHUNK_HEAD) {
+			kz_trace_lost();
+			return NULL;
+		}
+		if (!next_chunk(t))
+			return NULL;
+	}
+	void *r = t->at;
+	t->at += bytes;
+	return r;
+}
+
+void kz_trace_dead(struct kz_tracer *t) {
+	struct kz_open o = t->open[--t->depth];
+	if (__builtin_expect(o.chunk != t->chunk, 0)) {
+		int saved = errno;
+		pthread_mutex_lock(&kz_trace_lock);
+		leave(t, o.chunk, o.window);
+		pthread_mutex_unlock(&kz_trace_lock);
+		errno = saved;
+	}
+}
+
+// --- threads
+
+// ended: a destructor that comes later may call us again, and gets a new block, and chunk.
+static void ended(void *block) {
+	struct kz_tracer *t = block;
+	t->busy = 1;
+	mine = NULL;
+	while (t->depth)
+		kz_trace_dead(t);
+	pthread_mutex_lock(&kz_trace_lock);
+	const char *chunk = t->chunk;
+	t->chunk = NULL;
+	leave(t, chunk, t->window);
+	pthread_mutex_unlock(&kz_trace_lock);
+	munmap(t, sizeof *t);
+}
+
+static struct kz_tracer *new_tracer(void) {
+	int saved = errno;
+	struct kz_tracer *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (t == MAP_FAILED)
+		t = NULL;
+	else {
+		t->tid = (uint32_t)syscall(SYS_gettid);
+		t->ids = (atomic_fetch_add(&threads, 1) + 1) << 40;
+		if (keyed)
+			pthread_setspecific(key, t);
+		mine = t;
+	}
+	errno = saved;
+	return t;
+}
+
+struct kz_tracer *kz_tracer(void) { return __builtin_expect(mine != NULL, 1) ? mine : new_tracer(); }
+
+int kz_trace_file_start(const char *dir, uint32_t with) {
+	char here[PATH_MAX] = "";
+	if (*dir != '/' && !getcwd(here, sizeof here))
+		here[0] = 0;
+	int n = *dir == '/' ? snprintf(folder, sizeof folder, "%s", dir) : snprintf(folder, sizeof folder, "%s/%s", here, dir);
+	if (n < 0 || (size_t)n >= sizeof folder) {
+		give_up(dir, ENAMETOOLONG);
+		return 0;
+	}
+	if (mkdir(folder, 0700) && errno != EEXIST) {
+		give_up(folder, errno);
+		return 0;
+	}
+	if (access(folder, W_OK | X_OK)) {
+		give_up(folder, errno);
+		return 0;
+	}
+	flags = with;
+	keyed = !pthread_key_create(&key, ended);
+	return 1;
+}
+
+// A child's calls are in a file of its own, made at the first of them. What the parent has mapped stays the parent's.
+static void forked(void) {
+	kz_trace_generation++;
+	header = NULL, window = spare = NULL, given = 0;
+	struct kz_tracer *t = mine;
+	if (t) {
+		t->at = t->end = t->chunk = NULL;
+		t->window = NULL;
+		t->depth = 0, t->chunks = 0;
+		t->tid = (uint32_t)syscall(SYS_gettid);
+	}
+}
+
+void kz_trace_fork(int when) {
+	kz_fork_lock(&kz_trace_lock, when);
+	if (when > 0)
+		forked();
+}
+
+void kz_trace_end(void) { kz_trace_clock(); }

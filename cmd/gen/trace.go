@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kudzu/internal/spec"
+)
+
+// writeTrace writes what the recorder of `kudzu trace` must know of every function: where its arguments are, and what lies
+// behind its pointers. The words are those of c/base/trace.h.
+func writeTrace(w *world) error {
+	var o, slots out
+	words := map[string]bool{}
+	for _, h := range w.houses() {
+		api := w.apis[h.api]
+		slots.f("\nstatic const uint16_t shapes_%[1]s[KZ_SLOTS_%[1]s] = {\n", h.api)
+		for _, s := range api.Slots() {
+			shape, err := traceShape(api, s.Func)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+			slot := rowName(s.Func)
+			if s.Variant != "" {
+				slot += "_" + s.Variant
+			}
+			words[shape] = true
+			slots.f("\t[KZ_%s_%s] = AT(%s),\n", h.api, slot, shape)
+		}
+		slots.f("};\n")
+	}
+	o.header("//", apiFiles)
+	o.f("#include <stddef.h>\n\n#include \"trace.h\"\n\n// Every word once; c/base/trace.h says how to read one.\nstatic const struct shapes {\n")
+	for _, s := range sortedKeys(words) {
+		o.f("\tchar %s[%d];\n", s, len(s)+1)
+	}
+	o.f("} shapes = {\n")
+	for _, s := range sortedKeys(words) {
+		o.f("\t%q,\n", s)
+	}
+	o.f("};\n\n#define AT(shape) offsetof(struct shapes, shape)\n%s", slots.String())
+	o.f("\nstatic const uint16_t *const by_api[KZ_APIS] = {\n")
+	for _, h := range w.houses() {
+		o.f("\t[KZ_API_%[1]s] = shapes_%[1]s,\n", h.api)
+	}
+	o.f("};\n\nconst char *kz_trace_shape(int api, uint32_t slot) { return (const char *)&shapes + by_api[api][slot]; }\n")
+	w.files["c/base/ztrace.c"] = o.Bytes()
+	return nil
+}
+
+// traceShape is the word of one function: its result, an underscore, and its parameters.
+func traceShape(api *spec.API, f *spec.Func) (string, error) {
+	if f.Opaque {
+		return "u_", nil
+	}
+	scopes := scopesOf(api, f)
+	var b strings.Builder
+	result, err := traceResult(api, scopes[0], f.Result)
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(result + "_")
+	for _, p := range f.Params {
+		letter, err := traceParam(scopes, p)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(letter)
+	}
+	return b.String(), nil
+}
+
+// scopesOf are the names that a row means, in every major version that has it.
+func scopesOf(api *spec.API, f *spec.Func) []*spec.Scope {
+	var all []*spec.Scope
+	for _, l := range api.Libraries {
+		if f.In(l.Major) {
+			all = append(all, api.Scope(l.Major))
+		}
+	}
+	return all
+}
+
+// largest is how much is kept of what a pointer leads to; what is larger is cut off.
+const largest = 1024
+
+func traceParam(scopes []*spec.Scope, p spec.Param) (string, error) {
+	sc := scopes[0]
+	if !sc.Pointer(p.Type) {
+		return traceValue(sc, p.Type)
+	}
+	u := sc.Underlying(p.Type)
+	if !u.Ptr || p.Mode == spec.Host {
+		return "w", nil
+	}
+	elem := sc.Underlying(u.Elem)
+	if !elem.Ptr && elem.Name == "char" && !p.Mode.IsOut() {
+		return "s", nil
+	}
+	size := largest
+	for _, sc := range scopes { // the smallest that any version has: a program may have made no more room
+		n, _, err := sc.Size(u.Elem)
+		if err != nil {
+			return "w", nil // memory without a type
+		}
+		size = min(size, n)
+	}
+	if p.Mode.IsOut() {
+		return fmt.Sprintf("o%d", size), nil
+	}
+	return fmt.Sprintf("p%d", size), nil
+}
+
+// traceValue is the word of what is passed by value.
+func traceValue(sc *spec.Scope, t *spec.Type) (string, error) {
+	u := sc.Underlying(t)
+	if st := sc.Struct(t); st != nil {
+		size, _, err := sc.Size(t)
+		return fmt.Sprintf("%s%d", traceClass(sc, st), size), err
+	}
+	switch u.Name {
+	case "float":
+		return "f", nil
+	case "double":
+		return "d", nil
+	}
+	if size, _, err := sc.Size(t); err != nil || size > 8 {
+		return "", fmt.Errorf("a parameter of type %s: %v", t, err)
+	}
+	return "w", nil
+}
+
+// traceClass says in which registers a structure travels: F and D where all members are float, or double, I otherwise.
+func traceClass(sc *spec.Scope, st *spec.Struct) string {
+	names := map[string]bool{}
+	for _, f := range st.Fields {
+		if f.Inner != nil || sc.Pointer(f.Type) {
+			return "I"
+		}
+		names[sc.Underlying(f.Type).Name] = true
+	}
+	switch {
+	case len(names) == 1 && names["float"]:
+		return "F"
+	case len(names) == 1 && names["double"]:
+		return "D"
+	}
+	return "I"
+}
+
+// traceResult is v for nothing, i for a result code, where 0 is success, w for any other word, f and d, or a structure.
+func traceResult(api *spec.API, sc *spec.Scope, t *spec.Type) (string, error) {
+	if t.Name == "void" && !t.Ptr {
+		return "v", nil
+	}
+	if e := sc.Enum(t); e != nil && slices.ContainsFunc(e.Values, func(v spec.EnumValue) bool { return v.Value == 0 && isSuccess(v.Name) }) {
+		return "i", nil
+	}
+	if sc.Pointer(t) {
+		return "w", nil
+	}
+	return traceValue(sc, t)
+}
+
+// isSuccess knows the enumerators of success: every library spells it in its own way.
+func isSuccess(name string) bool { return strings.HasSuffix(strings.ToLower(name), "success") }
