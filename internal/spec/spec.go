@@ -249,6 +249,27 @@ func Names() []string {
 	return names
 }
 
+// Offers is the interface that a shared object offers, by the library rows alone: nothing is parsed for it.
+func Offers(soname string) (name string, ok bool) {
+	best := 0
+	for _, n := range Names() {
+		text, err := files.ReadFile(n + ".api")
+		if err != nil {
+			continue
+		}
+		_, row, ok := strings.Cut(string(text), "\nlibrary ")
+		if !ok {
+			continue
+		}
+		stem, _, _ := strings.Cut(row, ".so") // libcudnn is for libcudnn.so.9 and libcudnn_ops.so.9, not for libcudnnX
+		rest, ok := strings.CutPrefix(soname, stem)
+		if ok && (strings.HasPrefix(rest, ".so") || strings.HasPrefix(rest, "_")) && len(stem) > best {
+			name, best = n, len(stem)
+		}
+	}
+	return name, best > 0
+}
+
 // Declares reports whether a row of this table itself declares a type.
 func (a *API) Declares(name string) bool {
 	for _, e := range a.Enums {

@@ -229,3 +229,14 @@ func TestParts(t *testing.T) {
 		t.Errorf("parts %v, %v", eight.Parts, nine.Parts)
 	}
 }
+
+func TestOffers(t *testing.T) {
+	for soname, want := range map[string]string{
+		"libcuda.so.1": "cuda", "libcudart.so.12": "cudart", "libcublas.so.13": "cublas", "libcublasLt.so.12": "cublaslt",
+		"libcudnn_ops.so.9": "cudnn", "libnvidia-ml.so.1": "nvml", "libcusolverMg.so.11": "cusolvermg", "libcudadebugger.so.1": "", "x": "",
+	} {
+		if got, ok := Offers(soname); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", soname, got, ok)
+		}
+	}
+}

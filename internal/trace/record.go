@@ -12,6 +12,8 @@ type Process struct {
 	Lost      int       // records that did not fit anywhere
 	Threads   []*Thread // in the order in which they made their first record
 	File      string    // the name of its file
+
+	place int // among the processes of the trace
 }
 
 // Thread is one thread of a process.
@@ -52,6 +54,13 @@ type Call struct {
 	Words      []uint64
 	Blobs      []Blob
 	Module     *Module // that it was given, once it is known
+
+	// By a Decoder:
+	Args    []Arg
+	Returns *Value  // nil: nothing, or not yet
+	Failed  bool    // the result is a code, and not that of success
+	Waiting bool    // of these: it only says that something is not over
+	Launch  *Launch // of calls that launch a kernel
 }
 
 // Returned reports whether the call came back.

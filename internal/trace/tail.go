@@ -49,6 +49,7 @@ func (t *Tail) Poll() ([]Record, error) {
 		if err != nil {
 			return nil, err
 		}
+		f.process.place = len(t.order)
 		t.files[p] = &tailed{file: f, at: map[*Thread]int{}}
 		t.order = append(t.order, t.files[p])
 		if !t.started {

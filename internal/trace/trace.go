@@ -155,6 +155,7 @@ func (t *Trace) index() error {
 				return fmt.Errorf("%s: %w", f.process.File, err)
 			}
 		}
+		f.process.place = i
 		t.Processes = append(t.Processes, f.process)
 	}
 	slices.SortStableFunc(t.refs, func(x, y ref) int { return cmp.Compare(x.time, y.time) })

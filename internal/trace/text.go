@@ -1,0 +1,369 @@
+package trace
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Printer writes records as lines of text.
+type Printer struct {
+	NoTime bool // without times and durations: the same on every run
+	w      *bufio.Writer
+	d      *Decoder
+	buf    []byte
+}
+
+// NewPrinter writes text about what d decodes.
+func NewPrinter(w io.Writer, d *Decoder) *Printer {
+	return &Printer{w: bufio.NewWriterSize(w, 1<<16), d: d}
+}
+
+// Flush hands on what was written.
+func (p *Printer) Flush() error { return p.w.Flush() }
+
+// Record writes one, whose call is decoded.
+func (p *Printer) Record(r *Record) error {
+	switch {
+	case r.Call != nil:
+		return p.line(r, p.appendCall)
+	case r.Event != nil:
+		return p.line(r, p.appendEvent)
+	case r.Module.Call != 0: // its call's line has it
+		return nil
+	}
+	return p.line(r, p.appendModule)
+}
+
+func (p *Printer) line(r *Record, what func([]byte, *Record) []byte) error {
+	b := p.buf[:0]
+	if !p.NoTime {
+		b = fmt.Appendf(b, "%5d.%06d ", r.Time/1e9, r.Time%1e9/1e3)
+	}
+	b = append(b, '[')
+	if of := r.Thread.Process; of.place > 0 {
+		b = strconv.AppendInt(b, int64(of.place)+1, 10)
+		b = append(b, ':')
+	}
+	b = strconv.AppendInt(b, int64(r.Thread.Number), 10)
+	b = append(b, ']', ' ')
+	b = what(b, r)
+	p.buf = append(b, '\n')
+	_, err := p.w.Write(p.buf)
+	return err
+}
+
+// maxIndent is how deep nesting is shown.
+const maxIndent = 20
+
+func (p *Printer) appendCall(b []byte, r *Record) []byte {
+	c := r.Call
+	for range min(c.Depth, maxIndent) {
+		b = append(b, "  "...)
+	}
+	if r.Resumed {
+		b = append(b, "... "...)
+	}
+	b = append(b, c.label()...)
+	if r.Resumed {
+		b = append(b, " resumed"...)
+	}
+	b = append(b, '(')
+	b = appendArgs(b, c)
+	b = append(b, ')')
+	switch {
+	case !c.Returned():
+		return append(b, " ..."...)
+	case c.Returns != nil:
+		b = append(b, " = "...)
+		b = c.Returns.append(b)
+	}
+	if !p.NoTime {
+		b = append(b, " <"...)
+		b = appendDuration(b, c.Duration())
+		b = append(b, '>')
+	}
+	if c.Launch != nil && c.Launch.Source != "" {
+		b = append(b, "  "...)
+		b = append(b, c.Launch.Source...)
+	}
+	if c.Module != nil {
+		b = append(b, "  modules/"...)
+		b = append(b, c.Module.File()...)
+	}
+	return b
+}
+
+// label is the name of a function, or what is known in its place.
+func (c *Call) label() string {
+	if c.Name == "" { // a torn file
+		return fmt.Sprintf("function_%d", c.Slot)
+	}
+	return c.Name
+}
+
+func appendArgs(b []byte, c *Call) []byte {
+	if l := c.Launch; l != nil {
+		return l.append(b)
+	}
+	for i := range c.Args {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = c.Args[i].append(b)
+	}
+	return b
+}
+
+func (l *Launch) append(b []byte) []byte {
+	b = append(b, l.Kernel...)
+	b = append(b, ", grid="...)
+	b = appendDim(b, l.Grid)
+	b = append(b, ", block="...)
+	b = appendDim(b, l.Block)
+	b = append(b, ", shared="...)
+	b = strconv.AppendUint(b, l.Shared, 10)
+	b = append(b, ", stream="...)
+	b = l.Stream.append(b)
+	if l.Params != nil {
+		b = append(b, ", params=("...)
+		for i := range l.Params {
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			b = l.Params[i].append(b)
+		}
+		b = append(b, ')')
+	}
+	return b
+}
+
+func appendDim(b []byte, d [3]uint32) []byte {
+	for i, n := range d {
+		if i > 0 {
+			b = append(b, 'x')
+		}
+		b = strconv.AppendUint(b, uint64(n), 10)
+	}
+	return b
+}
+
+// append writes name=value, and *name=value where the call wrote it.
+func (a *Arg) append(b []byte) []byte {
+	v := &a.Value
+	if a.Out && v.Kind == Pointer && v.To != nil {
+		b = append(b, '*')
+		v = v.To
+	}
+	if a.Name != "" {
+		b = append(b, a.Name...)
+		b = append(b, '=')
+	}
+	return v.append(b)
+}
+
+// String is the value as text.
+func (v *Value) String() string { return string(v.append(nil)) }
+
+// maxShown is how much of an array or of bytes is shown in a line.
+const maxShown = 8
+
+func (v *Value) append(b []byte) []byte {
+	switch v.Kind {
+	case Int:
+		return strconv.AppendInt(b, int64(v.Bits), 10)
+	case Uint:
+		return strconv.AppendUint(b, v.Bits, 10)
+	case Float:
+		return strconv.AppendFloat(b, v.Float, 'g', -1, 8*max(v.Size, 4))
+	case Enum:
+		return append(b, v.Text...)
+	case Handle:
+		if v.Bits == 0 && v.Class == "stream" {
+			return append(b, '0')
+		}
+		if v.Text != "" {
+			return append(b, v.Text...)
+		}
+	case Text:
+		b = strconv.AppendQuote(b, v.Text)
+		if v.Cut {
+			b = append(b, "..."...)
+		}
+		return b
+	case Pointer:
+		if v.To != nil {
+			return v.To.append(b)
+		}
+		if v.Text != "" {
+			return append(b, v.Text...)
+		}
+	case Fields:
+		return v.appendFields(b)
+	case Elems:
+		return v.appendElems(b)
+	case Bytes:
+		return v.appendBytes(b)
+	case Device:
+		if v.Bits < 1<<16 && v.Bits > 0 { // a number, where a parameter's type does not tell it from an address
+			return strconv.AppendUint(b, v.Bits, 10)
+		}
+	case Word:
+	}
+	if v.Bits == 0 && v.Kind != Word && v.Kind != Device {
+		return append(b, "NULL"...)
+	}
+	if v.Bits == 0 {
+		return append(b, '0')
+	}
+	return strconv.AppendUint(append(b, "0x"...), v.Bits, 16)
+}
+
+// appendFields leaves out zeros where there are many fields.
+func (v *Value) appendFields(b []byte) []byte {
+	b = append(b, '{')
+	shown := 0
+	for i := range v.Fields {
+		f := &v.Fields[i]
+		if len(v.Fields) > maxShown && f.Value.zero() {
+			continue
+		}
+		if shown > 0 {
+			b = append(b, ", "...)
+		}
+		if shown == 3*maxShown {
+			b = append(b, "..."...)
+			break
+		}
+		b = f.append(b)
+		shown++
+	}
+	if v.Cut {
+		b = append(b, ", ..."...)
+	}
+	return append(b, '}')
+}
+
+func (v *Value) appendElems(b []byte) []byte {
+	b = append(b, '[')
+	for i := range v.Fields {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if i == maxShown {
+			return append(b, "...]"...)
+		}
+		b = v.Fields[i].Value.append(b)
+	}
+	if v.Cut {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func (v *Value) appendBytes(b []byte) []byte {
+	b = append(b, '<')
+	for i, c := range v.Bytes {
+		if i == 4*maxShown {
+			b = append(b, "..."...)
+			break
+		}
+		if i > 0 && i%4 == 0 {
+			b = append(b, ' ')
+		}
+		b = fmt.Appendf(b, "%02x", c)
+	}
+	return append(b, '>')
+}
+
+func (v *Value) zero() bool {
+	switch v.Kind {
+	case Text:
+		return v.Text == ""
+	case Fields, Elems:
+		for i := range v.Fields {
+			if !v.Fields[i].Value.zero() {
+				return false
+			}
+		}
+		return true
+	case Bytes:
+		return strings.Trim(string(v.Bytes), "\x00") == ""
+	case Word, Int, Uint, Float, Enum, Handle, Device, Pointer:
+	}
+	return v.Bits == 0
+}
+
+func appendDuration(b []byte, ns int64) []byte {
+	switch {
+	case ns < 1_000:
+		return fmt.Appendf(b, "%d ns", ns)
+	case ns < 1_000_000:
+		return fmt.Appendf(b, "%.1f us", float64(ns)/1e3)
+	case ns < 1_000_000_000:
+		return fmt.Appendf(b, "%.2f ms", float64(ns)/1e6)
+	}
+	return fmt.Appendf(b, "%.3f s", float64(ns)/1e9)
+}
+
+// Duration is a time as text shows it.
+func Duration(ns int64) string { return string(appendDuration(nil, ns)) }
+
+// eventNames are by EventType.
+var eventNames = [...]string{Kernel: "kernel", Copy: "copy", Fill: "fill", HostFunction: "host function", Compile: "compile", Memory: "memory", Queue: "queue",
+	Fault: "fault", RangeBegin: "range", RangeEnd: "range end", Mark: "mark", ThreadName: "thread name", Enqueue: "enqueue"}
+
+// String names the type.
+func (t EventType) String() string {
+	if int(t) < len(eventNames) && eventNames[t] != "" {
+		return eventNames[t]
+	}
+	return "event " + strconv.Itoa(int(t))
+}
+
+func (p *Printer) appendEvent(b []byte, r *Record) []byte {
+	e := r.Event
+	b = append(b, "-- "...)
+	b = append(b, e.Type.String()...)
+	if e.Text != "" {
+		b = append(b, ' ')
+		b = append(b, e.Text...)
+	}
+	switch e.Type {
+	case Kernel:
+		g, bl := e.Dims()
+		b = append(b, " grid="...)
+		b = appendDim(b, g)
+		b = append(b, " block="...)
+		b = appendDim(b, bl)
+		b = append(b, " shared="...)
+		b = strconv.AppendUint(b, e.Values[3]&0xffffffff, 10)
+	case Copy, Fill, Memory:
+		b = fmt.Appendf(b, " %d bytes", e.Values[0])
+	case Queue:
+		b = append(b, map[bool]string{true: " created", false: " destroyed"}[e.Values[0] == 1]...)
+	case HostFunction, Compile, Fault, RangeBegin, RangeEnd, Mark, ThreadName, Enqueue:
+	}
+	if s := p.d.Stream(e); s != "" {
+		b = append(b, " on "...)
+		b = append(b, s...)
+	}
+	if !p.NoTime && e.End > e.Begin {
+		b = append(b, " <"...)
+		b = appendDuration(b, e.End-e.Begin)
+		b = append(b, '>')
+	}
+	return b
+}
+
+// Dims are the grid and the blocks of a kernel's event.
+func (e *Event) Dims() (grid, block [3]uint32) {
+	v := e.Values
+	return [3]uint32{uint32(v[0]), uint32(v[0] >> 32), uint32(v[1])}, [3]uint32{uint32(v[1] >> 32), uint32(v[2]), uint32(v[2] >> 32)}
+}
+
+func (p *Printer) appendModule(b []byte, r *Record) []byte {
+	return fmt.Appendf(b, "-- module modules/%s (%d bytes)", r.Module.File(), r.Module.Bytes)
+}
