@@ -88,6 +88,21 @@ cufftw 11 12
 cufftw 12 13
 [ -e "$lib/libcufftw.so" ] || ln -s libcufftw.so.12 "$lib/libcufftw.so"
 
+# in_c NAME SONAME NODE PATTERN LIBRARIES...: a library in C, of c/NAME; the node of its names is empty where NVIDIA's has none.
+in_c() {
+	name=$1 soname=$2 node=$3 pattern=$4
+	shift 4
+	newer "$lib/$soname" "$root/c/$name" "$root/c/$name"/* "$root/include/device" "$base/zsettings.h" "$0" || return 0
+	printf '%s {\nglobal:\n\t%s\nlocal:\n\t*;\n};\n' "$node" "$pattern" >"$dist/.obj/$soname.map"
+	# shellcheck disable=SC2086
+	$cc $cflags -fvisibility=default $ldflags -I"$root/include" -I"$root/include/device" -o "$lib/.$name" "$root/c/$name"/*.c \
+		-Wl,-soname,"$soname" -Wl,--version-script="$dist/.obj/$soname.map" -Wl,-rpath,'$ORIGIN' -L"$lib" "$@"
+	mv "$lib/.$name" "$lib/$soname"
+	[ -e "$lib/${soname%%.so*}.so" ] || ln -s "$soname" "$lib/${soname%%.so*}.so"
+}
+in_c cufile libcufile.so.0 '' 'cuFile*;' -l:libcuda.so.1 -lpthread
+in_c nvshmem libnvshmem_host.so.3 NVSHMEM 'nvshmem*;'
+
 # What programs name that are linked with the static runtime library. It opens the shared one, which has the device runtime in it.
 static=$root/c/static
 if newer "$lib/libcudart_static.a" "$static" "$static"/* "$base/rows.inc" "$base/notes.inc" "$rows/zrows_cudart.h" "$0"; then

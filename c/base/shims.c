@@ -61,6 +61,28 @@ const char *kzb_cusparseGetErrorName(int code) { return text_or(kz_error_name(co
 
 const char *kzb_cusparseGetErrorString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_cusparse), "unrecognized error code"); }
 
+// cuSPARSELt has cuSPARSE's codes. Its version is that of the release whose names the table lists, the newest with both majors of CUDA.
+enum { SPARSELT_VERSION = 801 };
+
+const char *kzb_cusparseLtGetErrorName(int code) { return kzb_cusparseGetErrorName(code); }
+
+const char *kzb_cusparseLtGetErrorString(int code) { return kzb_cusparseGetErrorString(code); }
+
+int kzb_cusparseLtGetVersion(const void *handle, int *version) {
+	if (!handle || !version)
+		return KZ_CUSPARSE_STATUS_INVALID_VALUE;
+	*version = SPARSELT_VERSION;
+	return 0;
+}
+
+int kzb_cusparseLtGetProperty(int type, int *value) {
+	static const int unit[] = {10000, 100, 1};
+	if (!value || type < 0 || type > 2)
+		return KZ_CUSPARSE_STATUS_INVALID_VALUE;
+	*value = SPARSELT_VERSION / unit[type] % 100;
+	return 0;
+}
+
 // cuSPARSE's older description of a matrix. Its getters return what they get, so it is C's; Go reads it (shim/cusparse/plan.go).
 struct description {
 	int type, fill, diag, base;

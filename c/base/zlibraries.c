@@ -319,6 +319,25 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API cusparselt
+#define KZ_ROWS "zrows_cusparselt.h"
+#include "names.inc"
+
+#define KZ_KEY cusparseLt
+#define KZ_MAJOR 0
+#define KZ_IN KZ_ALL
+#define KZ_CHILD_CODE 1
+#define KZ_EXIT_CODE 1
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nccl
 #define KZ_ROWS "zrows_nccl.h"
 #include "names.inc"
@@ -490,6 +509,7 @@ struct kz_library kz_libraries[KZ_LIBRARIES] = {
 	[KZ_LIB_cusolverMg11] = {"libcusolverMg.so.11", kz_table_cusolverMg11, kz_table_cusolverMg11, kz_kind_cusolverMg11, kz_offset_cusolvermg, (const char *)&kz_text_cusolvermg, kz_count_cusolverMg11, KZ_SLOTS_cusolvermg, KZ_API_cusolvermg, 9, 0, kz_child_cusolverMg11, kz_exit_cusolverMg11, kz_lazy_cusolverMg11, kz_none_cusolverMg11, kz_traced_cusolverMg11, 0},
 	[KZ_LIB_cusolverMg12] = {"libcusolverMg.so.12", kz_table_cusolverMg12, kz_table_cusolverMg12, kz_kind_cusolverMg12, kz_offset_cusolvermg, (const char *)&kz_text_cusolvermg, kz_count_cusolverMg12, KZ_SLOTS_cusolvermg, KZ_API_cusolvermg, 9, 0, kz_child_cusolverMg12, kz_exit_cusolverMg12, kz_lazy_cusolverMg12, kz_none_cusolverMg12, kz_traced_cusolverMg12, 0},
 	[KZ_LIB_cusparse12] = {"libcusparse.so.12", kz_table_cusparse12, kz_table_cusparse12, kz_kind_cusparse12, kz_offset_cusparse, (const char *)&kz_text_cusparse, kz_count_cusparse12, KZ_SLOTS_cusparse, KZ_API_cusparse, 10, 0, kz_child_cusparse12, kz_exit_cusparse12, kz_lazy_cusparse12, kz_none_cusparse12, kz_traced_cusparse12, 0},
+	[KZ_LIB_cusparseLt] = {"libcusparseLt.so.0", kz_table_cusparseLt, kz_table_cusparseLt, kz_kind_cusparseLt, kz_offset_cusparselt, (const char *)&kz_text_cusparselt, kz_count_cusparseLt, KZ_SLOTS_cusparselt, KZ_API_cusparselt, 10, 0, kz_child_cusparseLt, kz_exit_cusparseLt, kz_lazy_cusparseLt, kz_none_cusparseLt, kz_traced_cusparseLt, 0},
 	[KZ_LIB_nccl] = {"libnccl.so.2", kz_table_nccl, kz_table_nccl, kz_kind_nccl, kz_offset_nccl, (const char *)&kz_text_nccl, kz_count_nccl, KZ_SLOTS_nccl, KZ_API_nccl, 5, 0, kz_child_nccl, kz_exit_nccl, kz_lazy_nccl, kz_none_nccl, kz_traced_nccl, 0},
 	[KZ_LIB_nvfatbin12] = {"libnvfatbin.so.12", kz_table_nvfatbin12, kz_table_nvfatbin12, kz_kind_nvfatbin12, kz_offset_nvfatbin, (const char *)&kz_text_nvfatbin, kz_count_nvfatbin12, KZ_SLOTS_nvfatbin, KZ_API_nvfatbin, 1, 0, kz_child_nvfatbin12, kz_exit_nvfatbin12, kz_lazy_nvfatbin12, kz_none_nvfatbin12, kz_traced_nvfatbin12, 0},
 	[KZ_LIB_nvfatbin13] = {"libnvfatbin.so.13", kz_table_nvfatbin13, kz_table_nvfatbin13, kz_kind_nvfatbin13, kz_offset_nvfatbin, (const char *)&kz_text_nvfatbin, kz_count_nvfatbin13, KZ_SLOTS_nvfatbin, KZ_API_nvfatbin, 1, 0, kz_child_nvfatbin13, kz_exit_nvfatbin13, kz_lazy_nvfatbin13, kz_none_nvfatbin13, kz_traced_nvfatbin13, 0},

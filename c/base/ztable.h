@@ -3,7 +3,7 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 29
+#define KZ_LIBRARIES 30
 #define KZ_LIB_cublas12 0
 #define KZ_LIB_cublas13 1
 #define KZ_LIB_cublasLt12 2
@@ -24,19 +24,20 @@
 #define KZ_LIB_cusolverMg11 17
 #define KZ_LIB_cusolverMg12 18
 #define KZ_LIB_cusparse12 19
-#define KZ_LIB_nccl 20
-#define KZ_LIB_nvfatbin12 21
-#define KZ_LIB_nvfatbin13 22
-#define KZ_LIB_nvJitLink12 23
-#define KZ_LIB_nvJitLink13 24
-#define KZ_LIB_nvml 25
-#define KZ_LIB_nvrtc12 26
-#define KZ_LIB_nvrtc13 27
-#define KZ_LIB_nvvm 28
+#define KZ_LIB_cusparseLt 20
+#define KZ_LIB_nccl 21
+#define KZ_LIB_nvfatbin12 22
+#define KZ_LIB_nvfatbin13 23
+#define KZ_LIB_nvJitLink12 24
+#define KZ_LIB_nvJitLink13 25
+#define KZ_LIB_nvml 26
+#define KZ_LIB_nvrtc12 27
+#define KZ_LIB_nvrtc13 28
+#define KZ_LIB_nvvm 29
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cudnn8, 8; library cudnn9, 9; library cufft11, 10; library cufft12, 11; library cupti12, 12; library cupti13, 13; library curand10, 14; library cusolver11, 15; library cusolver12, 16; library cusolverMg11, 17; library cusolverMg12, 18; library cusparse12, 19; library nccl, 20; library nvfatbin12, 21; library nvfatbin13, 22; library nvJitLink12, 23; library nvJitLink13, 24; library nvml, 25; library nvrtc12, 26; library nvrtc13, 27; library nvvm, 28
+#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cudnn8, 8; library cudnn9, 9; library cufft11, 10; library cufft12, 11; library cupti12, 12; library cupti13, 13; library curand10, 14; library cusolver11, 15; library cusolver12, 16; library cusolverMg11, 17; library cusolverMg12, 18; library cusparse12, 19; library cusparseLt, 20; library nccl, 21; library nvfatbin12, 22; library nvfatbin13, 23; library nvJitLink12, 24; library nvJitLink13, 25; library nvml, 26; library nvrtc12, 27; library nvrtc13, 28; library nvvm, 29
 
-#define KZ_APIS 17
+#define KZ_APIS 18
 #define KZ_API_cublas 0
 #define KZ_API_cublaslt 1
 #define KZ_API_cuda 2
@@ -48,12 +49,13 @@
 #define KZ_API_cusolver 8
 #define KZ_API_cusolvermg 9
 #define KZ_API_cusparse 10
-#define KZ_API_nccl 11
-#define KZ_API_nvfatbin 12
-#define KZ_API_nvjitlink 13
-#define KZ_API_nvml 14
-#define KZ_API_nvrtc 15
-#define KZ_API_nvvm 16
+#define KZ_API_cusparselt 11
+#define KZ_API_nccl 12
+#define KZ_API_nvfatbin 13
+#define KZ_API_nvjitlink 14
+#define KZ_API_nvml 15
+#define KZ_API_nvrtc 16
+#define KZ_API_nvvm 17
 
 // Whose result codes: the arrays of zerror.c.
 #define KZ_ERRORS_cublas 0
@@ -152,6 +154,12 @@
 #undef KZ_API
 #undef KZ_ROWS
 
+#define KZ_API cusparselt
+#define KZ_ROWS "zrows_cusparselt.h"
+#include "slots.inc"
+#undef KZ_API
+#undef KZ_ROWS
+
 #define KZ_API nccl
 #define KZ_ROWS "zrows_nccl.h"
 #include "slots.inc"
@@ -201,6 +209,7 @@ static inline uint64_t kz_hash(void) {
 	       (KZ_API_cusolver + 1) * kz_hash_cusolver() +
 	       (KZ_API_cusolvermg + 1) * kz_hash_cusolvermg() +
 	       (KZ_API_cusparse + 1) * kz_hash_cusparse() +
+	       (KZ_API_cusparselt + 1) * kz_hash_cusparselt() +
 	       (KZ_API_nccl + 1) * kz_hash_nccl() +
 	       (KZ_API_nvfatbin + 1) * kz_hash_nvfatbin() +
 	       (KZ_API_nvjitlink + 1) * kz_hash_nvjitlink() +

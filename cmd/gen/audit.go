@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
+
+	"kudzu/internal/spec"
 )
 
 // writeAudit writes the names the loader is redirected for: what c/audit compares a file's name with, and our file.
@@ -25,6 +28,14 @@ func writeAudit(w *world) error {
 			}
 			rows = append(rows, row{stem + ".so", version, soname, f.Major})
 		}
+	}
+	for _, soname := range spec.InC {
+		stem, version, ok := strings.Cut(soname, ".so.")
+		major, err := strconv.Atoi(version)
+		if !ok || err != nil {
+			return fmt.Errorf("soname %s has no version", soname)
+		}
+		rows = append(rows, row{stem + ".so", version, soname, major})
 	}
 	sort.Slice(rows, func(i, j int) bool {
 		if rows[i].stem != rows[j].stem {

@@ -59,7 +59,7 @@ func needsOf(data []byte, libs string) *needs {
 		names = nil // static, or damaged: no list
 	}
 	for _, lib := range names {
-		n.Libraries = append(n.Libraries, need{lib, offered[lib] != nil})
+		n.Libraries = append(n.Libraries, need{lib, offered[lib] != nil || slices.Contains(spec.InC, lib)})
 	}
 	missing := missingIn(libs)
 	seen := map[string]bool{}

@@ -13,6 +13,7 @@ extern void *const kz_stubs_curand[];
 extern void *const kz_stubs_cusolver[];
 extern void *const kz_stubs_cusolvermg[];
 extern void *const kz_stubs_cusparse[];
+extern void *const kz_stubs_cusparselt[];
 extern void *const kz_stubs_nccl[];
 extern void *const kz_stubs_nvfatbin[];
 extern void *const kz_stubs_nvjitlink[];
@@ -32,6 +33,7 @@ void *const *const kz_stubs[KZ_APIS] = {
 	[KZ_API_cusolver] = kz_stubs_cusolver,
 	[KZ_API_cusolvermg] = kz_stubs_cusolvermg,
 	[KZ_API_cusparse] = kz_stubs_cusparse,
+	[KZ_API_cusparselt] = kz_stubs_cusparselt,
 	[KZ_API_nccl] = kz_stubs_nccl,
 	[KZ_API_nvfatbin] = kz_stubs_nvfatbin,
 	[KZ_API_nvjitlink] = kz_stubs_nvjitlink,

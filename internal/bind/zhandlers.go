@@ -17,6 +17,7 @@ var Handlers = [...][]abi.Handler{
 	cusolverHandlers[:],
 	cusolvermgHandlers[:],
 	cusparseHandlers[:],
+	cusparseltHandlers[:],
 	ncclHandlers[:],
 	nvfatbinHandlers[:],
 	nvjitlinkHandlers[:],

@@ -1,0 +1,179 @@
+// cuFile on files of its own: every way of moving data, the ends of files and buffers, and what is refused.
+#define _GNU_SOURCE
+#include <cufile.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int failures;
+#define WANT(what, got, want)                                                                                                \
+	do {                                                                                                                     \
+		long g_ = (long)(got), w_ = (long)(want);                                                                            \
+		if (g_ != w_)                                                                                                        \
+			printf("%s: %ld, want %ld\n", what, g_, w_), failures++;                                                         \
+	} while (0)
+
+enum { N = 9 << 20 }; // more than two buffers in host memory, and not a multiple of one
+
+static CUfileHandle_t handle(int fd) {
+	CUfileDescr_t d = {.type = CU_FILE_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd};
+	CUfileHandle_t h = 0;
+	WANT("register", cuFileHandleRegister(&h, &d).err, 0);
+	return h;
+}
+
+static int same(const unsigned char *a, CUdeviceptr d, size_t n) {
+	unsigned char *b = malloc(n);
+	int ok = !cuMemcpyDtoH(b, d, n) && !memcmp(a, b, n);
+	free(b);
+	return ok;
+}
+
+int main(int argc, char **argv) {
+	const char *name = argc > 1 ? argv[1] : "app_cufile.data";
+	CUdevice dev;
+	CUcontext ctx;
+	CUdeviceptr a, b;
+	WANT("use before", cuFileUseCount(), 0);
+	WANT("parameter", cuFileSetParameterSizeT(9, 64).err, 0);
+	WANT("open", cuFileDriverOpen().err, 0);
+	WANT("parameter when open", cuFileSetParameterSizeT(9, 64).err, CU_FILE_DRIVER_ALREADY_OPEN);
+	WANT("use", cuFileUseCount(), 1);
+	WANT("context", cuDeviceGet(&dev, 0) || cuCtxCreate(&ctx, NULL, 0, dev), 0);
+	WANT("memory", cuMemAlloc(&a, N) || cuMemAlloc(&b, N) || cuMemsetD8(b, 0xee, N), 0);
+	unsigned char *host = malloc(N);
+	for (int i = 0; i < N; i++)
+		host[i] = (unsigned char)(i * 2654435761u >> 13);
+	cuMemcpyHtoD(a, host, N);
+	CUfileDrvProps_t props;
+	WANT("properties", cuFileDriverGetProperties(&props).err, 0);
+	WANT("batch size", props.max_batch_io_size, 64);
+	WANT("compatibility", props.nvfs.dcontrolflags >> CU_FILE_ALLOW_COMPAT_MODE & 1, 1);
+
+	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	CUfileHandle_t f = handle(fd);
+	CUfileDescr_t d = {.type = CU_FILE_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd};
+	CUfileHandle_t other;
+	WANT("twice", cuFileHandleRegister(&other, &d).err, CU_FILE_HANDLE_ALREADY_REGISTERED);
+	WANT("write", cuFileWrite(f, (void *)a, N, 0, 0), N);
+	WANT("read", cuFileRead(f, (void *)b, N, 0, 0), N);
+	WANT("same", same(host, b, N), 1);
+	WANT("odd ends", cuFileRead(f, (void *)b, 1000001, 333, 77), 1000001);
+	WANT("same odd", same(host + 333, b + 77, 1000001), 1);
+	WANT("before it", same(host, b, 77), 1);
+	WANT("behind it", same(host + 77 + 1000001, b + 77 + 1000001, 64), 1);
+	WANT("end of file", cuFileRead(f, (void *)b, 4096, N - 100, 0), 100);
+	WANT("past the end", cuFileRead(f, (void *)b, 4096, N + 100, 0), 0);
+	WANT("nothing", cuFileRead(f, (void *)b, 0, 0, 0), 0);
+
+	// What is refused.
+	WANT("range", cuFileRead(f, (void *)b, N, 0, 1), -CU_FILE_CUDA_POINTER_RANGE_ERROR);
+	WANT("offset", cuFileRead(f, (void *)b, 1, -1, 0), -CU_FILE_INVALID_VALUE);
+	WANT("no handle", cuFileRead((void *)&failures, (void *)b, 1, 0, 0), -CU_FILE_HANDLE_NOT_REGISTERED);
+	int out = open(name, O_WRONLY), pipes[2];
+	CUfileHandle_t w = handle(out);
+	errno = 0;
+	WANT("write only", cuFileRead(w, (void *)b, 1, 0, 0), -1);
+	WANT("errno", errno, EBADF);
+	cuFileHandleDeregister(w);
+	WANT("gone", cuFileRead(w, (void *)b, 1, 0, 0), -CU_FILE_HANDLE_NOT_REGISTERED);
+	WANT("pipe", pipe(pipes), 0);
+	d.handle.fd = pipes[0];
+	WANT("a pipe", cuFileHandleRegister(&other, &d).err, CU_FILE_INVALID_FILE_TYPE);
+	d.handle.fd = 12345;
+	WANT("no file", cuFileHandleRegister(&other, &d).err, CU_FILE_INVALID_VALUE);
+
+	// Registered buffers, host memory, O_DIRECT without its alignment.
+	WANT("buffer", cuFileBufRegister((void *)b, 4096, 0).err, 0);
+	WANT("buffer again", cuFileBufRegister((void *)b, 4096, 0).err, CU_FILE_MEMORY_ALREADY_REGISTERED);
+	WANT("buffer too long", cuFileBufRegister((void *)a, (size_t)N + 1, 0).err, CU_FILE_CUDA_POINTER_RANGE_ERROR);
+	WANT("mapped", cuFileRead(f, (void *)b, 4096, 0, 0), 4096);
+	WANT("past the mapping", cuFileRead(f, (void *)b, 4096, 0, 1), -CU_FILE_INVALID_MAPPING_RANGE);
+	WANT("buffer ends", cuFileBufDeregister((void *)b).err, 0);
+	WANT("buffer ended", cuFileBufDeregister((void *)b).err, CU_FILE_MEMORY_NOT_REGISTERED);
+	unsigned char *plain = malloc(5000);
+	WANT("host", cuFileRead(f, plain, 5000, 11, 0), 5000);
+	WANT("same host", memcmp(plain, host + 11, 5000), 0);
+	int direct = open(name, O_RDWR | O_DIRECT);
+	if (direct >= 0) {
+		CUfileHandle_t h = handle(direct);
+		WANT("direct", cuFileRead(h, (void *)b, 777, 5, 3), 777);
+		WANT("same direct", same(host + 5, b + 3, 777), 1);
+		cuFileHandleDeregister(h);
+		close(direct);
+	}
+	CUfileIOVec_t iov[2] = {{(void *)b, 100}, {(void *)(b + 200), 300}};
+	WANT("vector", cuFileReadv(f, iov, 2, 50, 0), 400);
+	WANT("same vector", same(host + 50, b, 100) && same(host + 150, b + 200, 300), 1);
+
+	// In a stream: size and offsets as they are when the stream comes to them.
+	CUstream s;
+	WANT("stream", cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), 0);
+	WANT("register stream", cuFileStreamRegister(s, 0).err, 0);
+	cuMemsetD8Async(b, 0, N, s);
+	size_t size = N;
+	off_t at = 0, to = 0;
+	ssize_t done = 0, wrote = 0;
+	WANT("read in a stream", cuFileReadAsync(f, (void *)b, &size, &at, &to, &done, s).err, 0);
+	off_t end = N;
+	WANT("write in a stream", cuFileWriteAsync(f, (void *)b, &size, &end, &to, &wrote, s).err, 0);
+	WANT("wait", cuStreamSynchronize(s), 0);
+	WANT("read", done, N);
+	WANT("wrote", wrote, N);
+	WANT("same in a stream", same(host, b, N), 1);
+	WANT("length", lseek(fd, 0, SEEK_END), 2 * (long)N);
+	WANT("legacy stream", cuFileReadAsync(f, (void *)b, &size, &at, &to, &done, 0).err, 0);
+	WANT("wait", cuCtxSynchronize(), 0);
+	CUgraph graph;
+	WANT("capture", cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED), 0);
+	WANT("captured", cuFileReadAsync(f, (void *)b, &size, &at, &to, &done, s).err, CU_FILE_ASYNC_NOT_SUPPORTED);
+	WANT("end", cuStreamEndCapture(s, &graph), 0);
+	WANT("deregister stream", cuFileStreamDeregister(s).err, 0);
+
+	// Batches.
+	CUfileBatchHandle_t batch;
+	WANT("too many", cuFileBatchIOSetUp(&batch, 1000).err, CU_FILE_INVALID_VALUE);
+	WANT("batch", cuFileBatchIOSetUp(&batch, 8).err, 0);
+	CUfileIOParams_t p[9];
+	memset(p, 0, sizeof p);
+	for (int i = 0; i < 9; i++) {
+		p[i].mode = CUFILE_BATCH, p[i].fh = f, p[i].opcode = CUFILE_READ, p[i].cookie = &p[i];
+		p[i].u.batch.devPtr_base = (void *)b, p[i].u.batch.devPtr_offset = i * 1000, p[i].u.batch.file_offset = 5000 - i * 500, p[i].u.batch.size = 500;
+	}
+	p[3].fh = &failures;
+	WANT("full", cuFileBatchIOSubmit(batch, 9, p, 0).err, CU_FILE_BATCH_FULL);
+	WANT("submit", cuFileBatchIOSubmit(batch, 8, p, 0).err, 0);
+	CUfileIOEvents_t events[8];
+	unsigned seen = 0, bad = 0;
+	while (seen < 8) {
+		unsigned n = 8;
+		WANT("status", cuFileBatchIOGetStatus(batch, 1, &n, events, 0).err, 0);
+		if (!n)
+			break;
+		for (unsigned i = 0; i < n; i++) {
+			CUfileIOParams_t *q = events[i].cookie;
+			if (events[i].status == CUFILE_FAILED)
+				bad += q == &p[3] && (ssize_t)events[i].ret == -CU_FILE_HANDLE_NOT_REGISTERED;
+			else
+				WANT("part", events[i].ret == 500 && same(host + q->u.batch.file_offset, b + (CUdeviceptr)q->u.batch.devPtr_offset, 500), 1);
+		}
+		seen += n;
+	}
+	WANT("events", seen, 8);
+	WANT("failed", bad, 1);
+	unsigned n = 8;
+	WANT("none left", cuFileBatchIOGetStatus(batch, 1, &n, events, &(struct timespec){0, 1000000}).err, 0);
+	WANT("none", n, 0);
+	cuFileBatchIODestroy(batch);
+	WANT("destroyed", cuFileBatchIOSubmit(batch, 1, p, 0).err, CU_FILE_INVALID_VALUE);
+
+	cuFileHandleDeregister(f);
+	unlink(name);
+	WANT("close", cuFileDriverClose().err, 0);
+	WANT("closed", cuFileDriverClose().err, CU_FILE_DRIVER_NOT_INITIALIZED);
+	printf("%d failures\n", failures);
+	return failures != 0;
+}
