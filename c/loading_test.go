@@ -82,7 +82,7 @@ func TestLoadingWays(t *testing.T) {
 			t.Run(w.name+"/"+r.what, func(t *testing.T) {
 				argv := r.argv
 				if w.front != "" {
-					argv = append([]string{w.front, "run", "--"}, argv...)
+					argv = append([]string{w.front, "run", "--no-tell", "--"}, argv...)
 				}
 				cmd := exec.Command(argv[0], argv[1:]...)
 				cmd.Env = append(cleanEnv(), w.env)

@@ -144,6 +144,15 @@ if newer "$lib/libkudzu-devices.so" "$devices" "$devices"/* "$0"; then
 	mv "$lib/.devices" "$lib/libkudzu-devices.so"
 fi
 
+# What starts a program where the files of a GPU are. Without the loader, whose variables are the program's.
+if newer "$lib/kudzu-enter" "$root/c/enter" "$root/c/enter"/* "$0"; then
+	if $cc -std=gnu11 -O2 -Wall -Wextra -Werror -static -o "$lib/.enter" "$root/c/enter/enter.c"; then
+		mv "$lib/.enter" "$lib/kudzu-enter"
+	else
+		echo "dist: no static libc: kudzu run answers for /dev/nvidia0 by a preloaded library only" >&2
+	fi
+fi
+
 # Stacks of goroutines are not made smaller: internal/abi/door.go has them grown for the program's signal handlers. The runtime keeps no
 # file of its own open: not for its poller (the overlay), not for the limits of the cgroup.
 cd "$root"

@@ -87,4 +87,7 @@ int kz_driver_version(void);
 
 #define KZ_EXPORT __attribute__((visibility("default")))
 
+// kz_tell says at the program's end that it used no device (tell.c).
+void kz_tell(int called, int failed);
+
 #endif

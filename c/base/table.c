@@ -235,6 +235,9 @@ static void shut(void) {
 __attribute__((destructor)) static void end(void) {
 	if (kz_log_level() >= 4)
 		kz_report(2);
+	int now = atomic_load(&kz_now);
+	if (now != KZ_CHILD)
+		kz_tell(now != KZ_UNLOADED, now == KZ_FAILED);
 	shut();
 	kz_trace_end();
 }

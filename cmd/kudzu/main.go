@@ -42,7 +42,7 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) 
 // verbs is a function because help lists itself.
 func verbs() []verb {
 	return []verb{
-		{name: "run", args: "[--backend cpu|interp|hip] [--load audit|preload|path] [--timeout SECONDS] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
+		{name: "run", args: "[--backend cpu|interp|hip] [--load audit|preload|path] [--files auto|namespace|none] [--no-tell] [--timeout SECONDS] [--stats[=file.json]] [--] program [arguments]", about: "run a CUDA program on this machine", run: runRun},
 		{name: "info", args: "[--json]", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
 		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,obj,image] [--dump PASS] [--target cpu|sm_90|gfx1100] [--cpu NAME] [--tier optimised|baseline] [-o DIR]\n" +
 			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--tier optimised|baseline] [--jobs N]",

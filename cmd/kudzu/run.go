@@ -42,6 +42,8 @@ type runWith struct {
 	stats     bool
 	statsFile string
 	way       string // of loading our libraries
+	files     string // how the files of a GPU are there
+	silent    bool   // no word about a program that uses no device
 }
 
 // runOptions reads the options before the program's name.
@@ -58,6 +60,10 @@ func runOptions(args []string) (o runWith, rest []string, err error) {
 				return o, nil, errUsage{"--stats= needs a file"}
 			}
 			o.stats, o.statsFile = true, val
+			continue
+		}
+		if a == "--no-tell" {
+			o.silent = true
 			continue
 		}
 		take, ok := runTakes[name]
@@ -91,6 +97,13 @@ var runTakes = map[string]struct {
 	}},
 	"--load": {"name", func(o *runWith, val string) error {
 		o.way = val
+		return nil
+	}},
+	"--files": {"name", func(o *runWith, val string) error {
+		if !slices.Contains([]string{filesAuto, filesNamespace, filesNone}, val) {
+			return errUsage{fmt.Sprintf("no way to have the files of a GPU %q; there are %s, %s, %s", val, filesAuto, filesNamespace, filesNone)}
+		}
+		o.files = val
 		return nil
 	}},
 	"--timeout": {"number of seconds", func(o *runWith, val string) error {
@@ -133,10 +146,11 @@ func runRun(args []string, _ io.Writer) error {
 	for _, n := range notes {
 		fmt.Fprintf(os.Stderr, "kudzu: %s\n", n)
 	}
+	start, args := withFiles(&o, dir, path, args, hasPreload(env))
 	if o.stats {
-		return runCounted(path, args, env, o.statsFile)
+		return runCounted(start, args, env, o.statsFile)
 	}
-	return notRun(path, syscall.Exec(path, args, env))
+	return notRun(path, syscall.Exec(start, args, withTell(env, &o)))
 }
 
 // notRun says why a program could not be started, with the codes that shells use: 127 not found, 126 not executable.

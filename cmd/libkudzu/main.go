@@ -4,8 +4,10 @@ package main
 
 import (
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"unsafe"
 
 	"kudzu/internal/abi"
@@ -40,12 +42,25 @@ func start() error {
 	abi.FastPath(engine.FastPathCalls())
 	client := devices.Client(devices.Config{}) // one compiler process serves devices and libraries
 	driver.Start(devices.All(devices.Config{Shared: client}), abi.CallOut, abi.CallBack, abi.CallQuiet)
+	if f := config.Get(config.Tell); strings.HasPrefix(f, "/proc/") {
+		driver.OnUse(func() { noteUse(f) })
+	}
 	libraries.Start(client)
 	nccl.Say(abi.SayNCCL)
 	cudnn.Say(abi.SayDNN)
 	cudnn.Listen(abi.CallQuiet)
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
+}
+
+// noteUse tells kudzu run's program, in the file that all its processes share, that a device is used (c/base/tell.c reads it).
+func noteUse(file string) {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return // the program closed it: then nobody reads it
+	}
+	_, _ = f.Write([]byte{1})
+	_ = f.Close()
 }
 
 func main() {}

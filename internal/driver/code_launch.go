@@ -174,6 +174,7 @@ func (t *Thread) enqueue(sc *scratch, f *Function, h cu.CUfunction, stream cu.CU
 		return err
 	}
 	defer st.end()
+	touched()
 	if err := st.q.Launch(f.kernel, &sc.launch); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ type DevPtr = cu.CUdeviceptr
 
 // newAlloc puts memory the backend gave into the map.
 func (c *Context) newAlloc(a *alloc) error {
+	touched()
 	a.ctx, a.id = c, c.state.bufferN.Add(1)
 	if !c.state.allocs.add(a) {
 		a.release()

@@ -157,6 +157,7 @@ func (p *Pool) alloc(st *Stream, n uint64) (DevPtr, error) {
 	if n == 0 || p.imported {
 		return 0, errInvalidValue
 	}
+	touched()
 	class := poolClass(n)
 	if p.props.HandleTypes != cu.CU_MEM_HANDLE_TYPE_NONE {
 		class = (class + poolPage - 1) &^ (poolPage - 1) // other processes see pages, and nothing but the pool's is to be in them

@@ -28,6 +28,7 @@ func (k *kernelTask) run(q backend.Queue) error {
 	if k.f.mod.ctx.state.functions.Get(handleValue(k.f.handle)) != k.f {
 		return errInvalidHandle // its module was unloaded
 	}
+	touched()
 	return q.Launch(k.f.kernel, &k.launch)
 }
 

@@ -1,0 +1,204 @@
+// kudzu-enter: starts a program where the files of a GPU are: /dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm and /proc/driver/nvidia,
+// in a mount namespace of its own, so that nobody else sees them. Root needs nothing else for it; others get a user namespace in
+// which they are who they are. Where the kernel does not allow it the program is started as it is.
+//
+//   kudzu-enter [-v] COUNT VERSION MODEL program [name arguments...]
+//
+// It keeps the process: what kudzu run starts has its process number, its files and its signals. It is linked statically, so the
+// loader's variables for the program are not its own. Nothing is left behind: what it mounts ends with the last process inside.
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *what = ""; // was being done when something failed
+
+// failed remembers what did not work; errno says why.
+static int failed(const char *doing) {
+	what = doing;
+	return -1;
+}
+
+static int put(const char *path, const char *format, ...) {
+	char text[1024];
+	va_list a;
+	va_start(a, format);
+	int n = vsnprintf(text, sizeof text, format, a);
+	va_end(a);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return -1;
+	int ok = n >= 0 && n < (int)sizeof text && write(fd, text, (size_t)n) == n;
+	close(fd);
+	return ok ? 0 : -1;
+}
+
+static int bind_file(const char *from, const char *to) {
+	int fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return mount(from, to, NULL, MS_BIND, NULL);
+}
+
+// again makes in a folder, which a tmpfs now covers, what was in it before: old is a descriptor of that.
+static int again(int old, const char *folder) {
+	int look = openat(old, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = look < 0 ? NULL : fdopendir(look);
+	if (!d)
+		return -1;
+	int bad = 0;
+	for (struct dirent *e; !bad && (e = readdir(d));) {
+		char from[64 + NAME_MAX], to[64 + NAME_MAX], link[PATH_MAX];
+		struct stat st;
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || fstatat(old, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		snprintf(from, sizeof from, "/proc/self/fd/%d/%s", old, e->d_name);
+		snprintf(to, sizeof to, "%s/%s", folder, e->d_name);
+		if (S_ISLNK(st.st_mode)) {
+			ssize_t n = readlinkat(old, e->d_name, link, sizeof link - 1);
+			if (n >= 0)
+				link[n] = 0;
+			bad = n < 0 || symlink(link, to);
+		} else if (S_ISDIR(st.st_mode)) {
+			bad = mkdir(to, 0755) || mount(from, to, NULL, MS_BIND | MS_REC, NULL);
+		} else {
+			bad = bind_file(from, to);
+		}
+	}
+	int kept = errno;
+	closedir(d);
+	errno = kept;
+	return bad ? -1 : 0;
+}
+
+// cover puts a tmpfs over a folder, with what was there in it. Where that fails the folder is as it was.
+static int cover(const char *folder) {
+	int old = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (old < 0)
+		return -1;
+	int bad = mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755");
+	if (!bad && again(old, folder)) {
+		int kept = errno;
+		umount2(folder, MNT_DETACH);
+		errno = kept;
+		bad = -1;
+	}
+	int kept = errno;
+	close(old);
+	errno = kept;
+	return bad;
+}
+
+static int device(const char *path) { return access(path, F_OK) ? bind_file("/dev/null", path) : 0; }
+
+// files puts the files of count GPUs into this mount namespace, where there are none.
+static int files(int count, const char *version, const char *model) {
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
+		return failed("mounts of its own");
+	if (access("/dev/nvidiactl", F_OK)) {
+		if (cover("/dev") || device("/dev/nvidiactl") || device("/dev/nvidia-uvm"))
+			return failed("/dev");
+		for (int i = 0; i < count; i++) {
+			char path[32];
+			snprintf(path, sizeof path, "/dev/nvidia%d", i);
+			if (device(path))
+				return failed("/dev");
+		}
+	}
+	if (access("/proc/driver/nvidia/version", F_OK)) {
+		if (cover("/proc/driver") || mkdir("/proc/driver/nvidia", 0555) || mkdir("/proc/driver/nvidia/gpus", 0555))
+			return failed("/proc/driver");
+		if (put("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  Kudzu\n", version) || put("/proc/driver/nvidia/params", "EnableMSI: 1\n"))
+			return failed("/proc/driver/nvidia");
+		for (int i = 0; i < count; i++) {
+			char path[96];
+			int n = snprintf(path, sizeof path, "/proc/driver/nvidia/gpus/0000:%02x:00.0", i + 1);
+			if (mkdir(path, 0555))
+				return failed("/proc/driver/nvidia");
+			snprintf(path + n, sizeof path - (size_t)n, "/information");
+			if (put(path, "Model: \t\t %s\nDevice Minor: \t %d\n", model, i))
+				return failed("/proc/driver/nvidia");
+		}
+	}
+	return 0;
+}
+
+// inside does it in a child, with a user namespace: only when all of it worked is this process put there, too.
+static int inside(int count, const char *version, const char *model) {
+	char cwd[PATH_MAX], path[64];
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	int ready[2], done[2];
+	if (!getcwd(cwd, sizeof cwd) || pipe2(ready, O_CLOEXEC) || pipe2(done, O_CLOEXEC))
+		return failed("pipes");
+	pid_t child = fork();
+	if (child < 0)
+		return failed("fork");
+	if (!child) {
+		close(ready[0]), close(done[1]);
+		int bad = unshare(CLONE_NEWUSER | CLONE_NEWNS) ? failed("a user namespace") : 0;
+		if (!bad && (put("/proc/self/setgroups", "deny") || put("/proc/self/uid_map", "%u %u 1", uid, uid) || put("/proc/self/gid_map", "%u %u 1", gid, gid)))
+			bad = failed("the map of users");
+		if (!bad)
+			bad = files(count, version, model);
+		struct {
+			int code;
+			char what[64];
+		} answer = {bad ? errno : 0, ""};
+		strncpy(answer.what, what, sizeof answer.what - 1);
+		char c;
+		if (write(ready[1], &answer, sizeof answer) == sizeof answer && !bad && read(done[0], &c, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(ready[1]), close(done[0]);
+	static struct {
+		int code;
+		char what[64];
+	} answer;
+	int code = read(ready[0], &answer, sizeof answer) == sizeof answer ? answer.code : EIO;
+	what = answer.what;
+	if (!code) {
+		snprintf(path, sizeof path, "/proc/%d/ns/user", child);
+		int user = open(path, O_RDONLY | O_CLOEXEC);
+		snprintf(path, sizeof path, "/proc/%d/ns/mnt", child);
+		int mnt = open(path, O_RDONLY | O_CLOEXEC);
+		if (user < 0 || mnt < 0 || setns(user, CLONE_NEWUSER) || setns(mnt, CLONE_NEWNS) || chdir(cwd))
+			code = errno, what = "the child's namespaces";
+		close(user), close(mnt);
+	}
+	close(ready[0]), close(done[1]);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	errno = code;
+	return code ? -1 : 0;
+}
+
+int main(int argc, char **argv) {
+	int say = argc > 1 && !strcmp(argv[1], "-v");
+	argv += say;
+	if (argc - say < 6)
+		return 125;
+	int count = atoi(argv[1]);
+	int bad;
+	if (geteuid() == 0)
+		bad = unshare(CLONE_NEWNS) ? failed("a mount namespace") : files(count, argv[2], argv[3]);
+	else
+		bad = inside(count, argv[2], argv[3]);
+	if (bad && say)
+		fprintf(stderr, "kudzu: the program will not find /dev/nvidia0 and /proc/driver/nvidia: %s: %s\n", what, strerror(errno));
+	execv(argv[4], argv + 5);
+	fprintf(stderr, "kudzu: program %s: %s\n", argv[4], strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}

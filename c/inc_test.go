@@ -1,0 +1,109 @@
+package c
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNamesInC: the libraries that have no table export the names that NVIDIA's do, under the same version node: cuFile of 1.14 and
+// 1.19, NVSHMEM 3.8. The sums are of the sorted names, one a line.
+func TestNamesInC(t *testing.T) {
+	for _, l := range []struct {
+		soname, node string
+		count        int
+		sum          string
+	}{
+		{"libnvshmem_host.so.3", "NVSHMEM", 1504, "297246669adb659089d48e30baa63aae39ea0cd9915b7a88e8021eff4fa900a8"},
+		{"libcufile.so.0", "", 60, "69f10e3582fe2eadf2b1eaace2da2382e62ee4ff5f3daa42f64ada64e137dd40"},
+	} {
+		have := exports(t, filepath.Join(dist(t), l.soname))
+		for name, node := range have {
+			if node != l.node {
+				t.Errorf("%s: %s has the node %q", l.soname, name, node)
+			}
+		}
+		names := slices.Sorted(maps.Keys(have))
+		if sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(names, "\n")))); len(names) != l.count || sum != l.sum {
+			t.Errorf("%s: %d names, %s; want %d, %s", l.soname, len(names), sum, l.count, l.sum)
+		}
+	}
+}
+
+// TestLoadable: libraries that do no work here load, and their names answer with the code for what is not supported.
+func TestLoadable(t *testing.T) {
+	libs := dist(t)
+	stdout, stderr, err := run(t, libs, nil, compile(t, "load_answers", "-ldl"))
+	want := "nvshmemx_hostlib_init_attr 3\nnvshmem_malloc 0\nnvshmemx_float_sum_reduce_on_stream 3\ncusparseLtInit 10\ncusparseLtMatmul 10\ncuptiSubscribe 27\ncuptiSubscribe 27\n"
+	if err != nil || stdout != want || strings.Count(stderr, "NVSHMEM is not supported") != 1 {
+		t.Errorf("%v\n%s%s", err, stdout, stderr)
+	}
+}
+
+// TestFilesOfGPU: a program of kudzu run finds the files of its devices, asked through libc or not, and nobody else does.
+func TestFilesOfGPU(t *testing.T) {
+	libs := dist(t)
+	kudzu := command(t, libs)
+	look := "cat /proc/driver/nvidia/version; for f in /dev/nvidia0 /dev/nvidia1 /dev/nvidiactl /dev/nvidia-uvm; do test -c $f && echo $f; done; ls /proc/driver/nvidia/gpus; echo x >/dev/null && pwd"
+	cmd := exec.Command(kudzu, "run", "--files", "namespace", "sh", "-c", look)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(cleanEnv(), "KUDZU_DEVICES=2", "KUDZU_DRIVER_VERSION=13.0")
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), "will not find") {
+		t.Skipf("no mount namespace here: %s", out)
+	}
+	if _, there := os.Stat("/dev/nvidiactl"); there == nil {
+		t.Skip("this machine has a GPU of NVIDIA's")
+	}
+	dir, linkErr := filepath.EvalSymlinks(cmd.Dir)
+	text := string(out)
+	if err != nil || linkErr != nil || !strings.HasPrefix(text, "NVRM version: ") ||
+		!strings.HasSuffix(text, "/dev/nvidia0\n/dev/nvidia1\n/dev/nvidiactl\n/dev/nvidia-uvm\n0000:01:00.0\n0000:02:00.0\n"+dir+"\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
+		t.Error("/dev/nvidiactl is there for everybody")
+	}
+	cmd = exec.Command(kudzu, "run", "--files", "none", "--load", "path", "sh", "-c", "test -c /dev/nvidia0")
+	cmd.Env = cleanEnv()
+	if err := cmd.Run(); err == nil {
+		t.Error("--files none: /dev/nvidia0 is there")
+	}
+}
+
+// TestTell: a program that has CUDA libraries and uses no device is told so at its end, once; one that does, in itself or in a
+// process that it starts, is not.
+func TestTell(t *testing.T) {
+	libs := dist(t)
+	kudzu, app := command(t, libs), compile(t, "tell_use", "-L"+libs, "-lcuda")
+	for _, r := range []struct {
+		arg, env string
+		want     string
+		option   string
+	}{
+		{arg: "none", want: "and called none of their functions"},
+		{arg: "ask", want: "asked for devices and used none"},
+		{arg: "use"},
+		{arg: "child"},
+		{arg: "ask", env: "KUDZU_TELL=0"},
+		{arg: "ask", option: "--no-tell"},
+	} {
+		argv := []string{"run", "--", app, r.arg}
+		if r.option != "" {
+			argv = slices.Insert(argv, 1, r.option)
+		}
+		cmd := exec.Command(kudzu, argv...)
+		cmd.Env = append(cleanEnv(), r.env)
+		out, err := cmd.CombinedOutput()
+		line := string(out)
+		if err != nil || r.want == "" && line != "" || r.want != "" && (strings.Count(line, "\n") != 1 || !strings.Contains(line, r.want)) {
+			t.Errorf("%s %s%s: %v, %q, want %q", r.arg, r.env, r.option, err, line, r.want)
+		}
+	}
+}
