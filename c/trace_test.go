@@ -1,8 +1,11 @@
 package c
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -67,5 +70,79 @@ func TestTraceCalls(t *testing.T) {
 	main, other := r.one(t, "cuInit"), r.one(t, "cuDeviceGetCount")
 	if main.tid != r.pid || other.tid == main.tid || other.id>>40 == main.id>>40 {
 		t.Errorf("threads %d and %d of process %d, ids %x and %x", main.tid, other.tid, r.pid, main.id, other.id)
+	}
+}
+
+// behind is the one blob of a parameter, "-" where there is none.
+func (c call) behind(arg byte) string {
+	found := "-"
+	for _, b := range c.blobs {
+		if b.arg == arg {
+			found = b.data
+		}
+	}
+	return found
+}
+
+// TestTraceMemory: strings, structures, results, parameters of kernels, images; a bad address is shown as such and harms nobody.
+func TestTraceMemory(t *testing.T) {
+	libs := dist(t)
+	dir := filepath.Join(t.TempDir(), "trace")
+	exe := compile(t, "trace_memory", "-L"+libs, "-lcuda", "-lcudart")
+	stdout, stderr, err := run(t, libs, []string{"KUDZU_TRACE=" + dir, "KUDZU_BACKEND=interp"}, exe)
+	if err != nil || stdout != "ok\n" { // standard error has the bad addresses
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	r := traces(t, dir)[0]
+	load := r.one(t, "cuModuleLoadDataEx")
+	if load.behind(3) != "\x00\x00\x00\x00\x07\x00\x00\x00" || load.behind(4) != "\x20\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00" || load.blobs[0].what != 2 || load.blobs[0].flags != 2 || load.blobs[1].what != 4 {
+		t.Errorf("cuModuleLoadDataEx has %+v", load.blobs)
+	}
+	var names []string
+	for _, c := range r.of("cuModuleGetFunction") {
+		names = append(names, c.behind(2))
+		if filled := c.blobs[0].flags&2 != 0; filled != (c.result == 0) {
+			t.Errorf("cuModuleGetFunction = %d, a result was noted: %v", c.result, filled)
+		}
+	}
+	if want := []string{"kernel", "none", "kernel", "-", "kernel"}; !slices.Equal(names, want) {
+		t.Errorf("cuModuleGetFunction of %q, want %q", names, want)
+	}
+	head := "\x88\x77\x66\x55\x44\x33\x22\x11\xbb\xaa\x00\x00\xef\xbe\xad\xde"
+	params := head + "\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00"
+	launches := r.of("cuLaunchKernel")
+	for i, want := range []string{params, params, "-", "-", "-"} {
+		if got := launches[i].behind(9); got != want {
+			t.Errorf("launch %d has parameters % x, want % x", i, got, want)
+		}
+	}
+	if got, want := launches[2].behind(10), head+"\x04\x00\x00\x00\x05\x00\x00\x00\x06\x00\x00\x00"; got != want {
+		t.Errorf("packed parameters are % x, want % x", got, want)
+	}
+	ex := r.one(t, "cuLaunchKernelEx")
+	if got := ex.behind(2); got != params || ex.behind(0)[:4] != "\x04\x00\x00\x00" || len(ex.behind(0)) != 56 {
+		t.Errorf("cuLaunchKernelEx has %+v", ex.blobs)
+	}
+	if got := r.of("cudaLaunchKernel"); got[0].behind(3) != params || got[1].behind(3) != "-" {
+		t.Errorf("cudaLaunchKernel has %+v and %+v", got[0].blobs, got[1].blobs)
+	}
+	if c := r.one(t, "cudaMalloc"); len(c.behind(0)) != 8 || c.behind(0) == "\x00\x00\x00\x00\x00\x00\x00\x00" {
+		t.Errorf("cudaMalloc has %+v", c.blobs)
+	}
+	if name, _, _ := strings.Cut(r.one(t, "cuDeviceGetName").behind(0), "\x00"); !strings.Contains(name, "Kudzu") {
+		t.Errorf("cuDeviceGetName has %q", name)
+	}
+	var modules []string
+	for _, e := range r.events {
+		if e.kind == 4 {
+			data, err := os.ReadFile(filepath.Join(dir, "modules", e.text))
+			if err != nil || uint64(len(data)) != e.values[0] {
+				t.Errorf("module of %d bytes: file of %d, %v", e.values[0], len(data), err)
+			}
+			modules = append(modules, fmt.Sprintf("%s %d %t", filepath.Ext(e.text), len(data), strings.Contains(string(data), ".entry kernel(")))
+		}
+	}
+	if want := []string{".ptx 149 true", ".fatbin 230 true"}; !slices.Equal(modules, want) {
+		t.Errorf("modules %q, want %q", modules, want)
 	}
 }

@@ -14,24 +14,10 @@ enum { RETURN = 1, INTS = 2, INTEGERS = 8, FLOATS = 12, RESULT = 28, FLOAT_RESUL
 enum { FLOATS = 0, INTS = 16, INTEGERS = 6, RESULT = 24, FLOAT_RESULT = 26, RETURN = 34, STACK = 35 };
 #endif
 
-enum { WORDS = 48, HIDDEN = 16 }; // most words of a call; of the stack, for functions that hide their parameters
-
-// How the calls of one function are recorded, made of its word at the first.
-struct plan {
-	uint32_t named;     // the file that has its name: a generation
-	uint8_t words;      // of args
-	uint8_t stack;      // words on the stack that the callee may read
-	char result;        // v, i, w, f, d, or I for a structure
-	uint8_t from[WORDS]; // place in the frame of each word
-#ifdef __aarch64__
-	uint8_t packed[4][2];   // two floats in two registers are one word: word, register
-	uint8_t behind[2][3];   // a structure passed by its address: first word, words, place of the address
-	uint8_t packs, behinds;
-#endif
-};
+enum { HIDDEN = 16 }; // words of the stack that functions may read whose parameters are not public
 
 // By library and slot, NULL before the first call.
-static struct plan **plans[KZ_LIBRARIES];
+static struct kz_plan **plans[KZ_LIBRARIES];
 static char *arena, *arena_end; // of plans; guarded by the lock
 
 const struct kz_trace_host *kz_trace_door;
@@ -42,17 +28,17 @@ struct cursor {
 	uint32_t ints, floats, stack;
 };
 
-static void put(struct plan *p, uint32_t place) {
-	if (p->words < WORDS && place < 256)
+static void put(struct kz_plan *p, uint32_t place) {
+	if (p->words < KZ_PLAN_WORDS && place < 256)
 		p->from[p->words++] = (uint8_t)place;
 }
 
-static void on_stack(struct plan *p, struct cursor *c, uint32_t words) {
+static void on_stack(struct kz_plan *p, struct cursor *c, uint32_t words) {
 	while (words--)
 		put(p, STACK + c->stack++);
 }
 
-static void integers(struct plan *p, struct cursor *c, uint32_t words) {
+static void integers(struct kz_plan *p, struct cursor *c, uint32_t words) {
 	if (c->ints + words > INTEGERS) {
 #ifdef __aarch64__
 		c->ints = INTEGERS;
@@ -64,7 +50,7 @@ static void integers(struct plan *p, struct cursor *c, uint32_t words) {
 		put(p, INTS + c->ints++);
 }
 
-static void floats(struct plan *p, struct cursor *c, uint32_t words) {
+static void floats(struct kz_plan *p, struct cursor *c, uint32_t words) {
 	if (c->floats + words > 8) {
 #ifdef __aarch64__
 		c->floats = 8;
@@ -77,7 +63,7 @@ static void floats(struct plan *p, struct cursor *c, uint32_t words) {
 }
 
 // structure places one that is passed by value, as the ABI does.
-static void structure(struct plan *p, struct cursor *c, char class, uint32_t bytes) {
+static void structure(struct kz_plan *p, struct cursor *c, char class, uint32_t bytes) {
 	uint32_t words = (bytes + 7) / 8;
 #ifdef __aarch64__
 	if (class == 'F' && bytes == 8 && c->floats + 2 <= 8 && p->packs < 4) {
@@ -86,11 +72,11 @@ static void structure(struct plan *p, struct cursor *c, char class, uint32_t byt
 		c->floats += 2;
 		return;
 	}
-	if (bytes > 16 && p->behinds < 2) {
+	if (bytes > 16 && p->indirects < 2) {
 		uint32_t first = p->words;
 		integers(p, c, 1);
-		p->behind[p->behinds][0] = (uint8_t)first, p->behind[p->behinds][1] = (uint8_t)words;
-		p->behind[p->behinds++][2] = p->from[first];
+		p->indirect[p->indirects][0] = (uint8_t)first, p->indirect[p->indirects][1] = (uint8_t)words;
+		p->indirect[p->indirects++][2] = p->from[first];
 		while (--words)
 			put(p, p->from[first]);
 		return;
@@ -114,8 +100,10 @@ static uint32_t number(const char **s) {
 	return n;
 }
 
-static void read_shape(struct plan *p, const char *s) {
+static void read_shape(struct kz_plan *p, const char *s) {
 	struct cursor c = {0};
+	uint8_t first[64]; // word of each parameter
+	uint32_t n = 0;
 	p->result = *s++;
 	uint32_t bytes = number(&s);
 	if (p->result == 'u') {
@@ -128,9 +116,12 @@ static void read_shape(struct plan *p, const char *s) {
 #endif
 	if (bytes && p->result != 'F' && p->result != 'D')
 		p->result = bytes > 16 ? 'v' : 'I';
-	for (s++; *s;) {
+	const char *const parameters = ++s;
+	while (*s) {
 		char kind = *s++;
 		bytes = number(&s);
+		if (n < sizeof first)
+			first[n++] = p->words;
 		switch (kind) {
 		case 'f':
 		case 'd':
@@ -141,27 +132,65 @@ static void read_shape(struct plan *p, const char *s) {
 		case 'D':
 			structure(p, &c, kind, bytes);
 			break;
-		default: // w, s, p, o: a word
+		case 'a':
+			s++; // n
+			number(&s);
+			integers(p, &c, 1);
+			break;
+		default: // a word
 			integers(p, &c, 1);
 		}
 	}
 	p->stack = (uint8_t)c.stack;
+	s = parameters;
+	for (uint32_t i = 0; *s && i < n; i++) {
+		char kind = *s++;
+		int numbered = *s >= '0' && *s <= '9', other = -1;
+		bytes = number(&s);
+		if (kind == 'a')
+			s++, other = (int)number(&s);
+		else if (numbered && strchr("kKtmL", kind))
+			other = (int)bytes;
+		kz_blobs_plan(p, kind, bytes, other < 0 || (uint32_t)other >= n ? -1 : first[other], i, first[i]);
+	}
+}
+
+// notes are what must be known of a function besides its arguments.
+static uint8_t notes(const char *function) {
+	static const struct {
+		const char *prefix;
+		uint8_t note;
+	} rows[] = {
+	    {"cuLaunch", KZ_NOTE_LAUNCHES},           {"cudaLaunch", KZ_NOTE_LAUNCHES},
+	    {"__cudaLaunch", KZ_NOTE_LAUNCHES},       {"cuModuleUnload", KZ_NOTE_UNLOADS},
+	    {"cuLibraryUnload", KZ_NOTE_UNLOADS},     {"cuCtxDestroy", KZ_NOTE_UNLOADS},
+	    {"cuDevicePrimaryCtx", KZ_NOTE_UNLOADS},  {"cudaDeviceReset", KZ_NOTE_UNLOADS},
+	    {"cudaLibraryUnload", KZ_NOTE_UNLOADS},   {"cudaThreadExit", KZ_NOTE_UNLOADS},
+	    {"__cudaUnregisterFatBinary", KZ_NOTE_UNLOADS}, {"__cudaRegisterFunction", KZ_NOTE_REGISTERS},
+	    {"cuGetProcAddress", KZ_NOTE_FINDS},      {"cudaGetDriverEntryPoint", KZ_NOTE_FINDS},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!strncmp(function, rows[i].prefix, strlen(rows[i].prefix)))
+			return rows[i].note;
+	return 0;
 }
 
 // make_plan makes the plan of a function; NULL where there is no memory for it.
-static struct plan *make_plan(uint32_t library, uint32_t slot) {
+static struct kz_plan *make_plan(uint32_t library, uint32_t slot) {
 	int saved = errno;
 	pthread_mutex_lock(&kz_trace_lock);
-	struct plan *p = plans[library][slot];
+	struct kz_plan *p = plans[library][slot];
 	if (!p && (size_t)(arena_end - arena) < sizeof *p) {
 		char *more = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (more != MAP_FAILED)
 			arena = more, arena_end = more + (1 << 16);
 	}
 	if (!p && (size_t)(arena_end - arena) >= sizeof *p) {
-		p = (struct plan *)arena;
+		p = (struct kz_plan *)arena;
 		arena += (sizeof *p + 7) & ~(size_t)7;
-		read_shape(p, kz_trace_shape(kz_libraries[library].api, slot));
+		const struct kz_library *lib = &kz_libraries[library];
+		read_shape(p, kz_trace_shape(lib->api, slot));
+		p->notes = notes(lib->names + lib->offset[slot]);
 		__atomic_store_n(&plans[library][slot], p, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&kz_trace_lock);
@@ -172,7 +201,7 @@ static struct plan *make_plan(uint32_t library, uint32_t slot) {
 // --- calls
 
 // name writes which function a number is. Two threads may both do it.
-static void name(struct kz_tracer *t, struct plan *p, uint32_t library, uint32_t slot) {
+static void name(struct kz_tracer *t, struct kz_plan *p, uint32_t library, uint32_t slot) {
 	const struct kz_library *lib = &kz_libraries[library];
 	const char *function = lib->names + lib->offset[slot];
 	size_t soname = strlen(lib->soname) + 1, bytes = sizeof(struct kz_record_symbol) + soname + strlen(function) + 1;
@@ -195,7 +224,7 @@ static void forget(struct kz_tracer *t, const uint64_t *frame) {
 		kz_trace_dead(t);
 }
 
-static void arguments(const struct plan *p, const uint64_t *frame, uint64_t *args) {
+static void arguments(const struct kz_plan *p, const uint64_t *frame, uint64_t *args) {
 	for (uint32_t i = 0; i < p->words; i++)
 		args[i] = frame[p->from[i]];
 #ifdef __aarch64__
@@ -203,12 +232,24 @@ static void arguments(const struct plan *p, const uint64_t *frame, uint64_t *arg
 		const uint64_t *at = frame + p->packed[i][1];
 		args[p->packed[i][0]] = (at[0] & 0xffffffff) | at[2] << 32;
 	}
-	for (uint32_t i = 0; i < p->behinds; i++)
-		memcpy(args + p->behind[i][0], (const void *)frame[p->behind[i][2]], 8u * p->behind[i][1]);
+	for (uint32_t i = 0; i < p->indirects; i++)
+		memcpy(args + p->indirect[i][0], (const void *)frame[p->indirect[i][2]], 8u * p->indirect[i][1]);
 #endif
 }
 
-static void enter(struct kz_tracer *t, struct plan *p, const uint64_t *frame, uint32_t library, uint32_t slot) {
+// aside does what is not a matter of the record alone.
+static void aside(struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, uint32_t library) {
+	uint64_t args[KZ_PLAN_WORDS];
+	arguments(p, frame, args);
+	if (p->images)
+		kz_images(t, p, 0, args, library, t->ids + 1);
+	if (p->notes & KZ_NOTE_UNLOADS)
+		kz_layouts_drop();
+	if (p->notes & KZ_NOTE_REGISTERS)
+		kz_layouts_register(args[1]);
+}
+
+static void enter(struct kz_tracer *t, struct kz_plan *p, const uint64_t *frame, uint32_t library, uint32_t slot) {
 	if (t->depth)
 		forget(t, frame);
 	if (__builtin_expect(t->depth == KZ_TRACE_DEPTH, 0)) {
@@ -217,8 +258,11 @@ static void enter(struct kz_tracer *t, struct plan *p, const uint64_t *frame, ui
 	}
 	if (__builtin_expect(__atomic_load_n(&p->named, __ATOMIC_RELAXED) != kz_trace_generation, 0))
 		name(t, p, library, slot);
+	if (__builtin_expect(p->images || (p->notes & (KZ_NOTE_UNLOADS | KZ_NOTE_REGISTERS)), 0))
+		aside(t, p, frame, library);
+	size_t room = p->notes & KZ_NOTE_LAUNCHES ? kz_blobs_room(t, p, frame, library) : p->room;
 	size_t bytes = sizeof(struct kz_record_call) + 8u * p->words;
-	struct kz_record_call *r = kz_trace_room(t, bytes);
+	struct kz_record_call *r = kz_trace_room(t, bytes + room);
 	if (__builtin_expect(!r, 0))
 		return;
 	r->head.kind = KZ_RECORD_CALL, r->head.a = (uint16_t)library;
@@ -227,11 +271,33 @@ static void enter(struct kz_tracer *t, struct plan *p, const uint64_t *frame, ui
 	r->caller = frame[RETURN];
 	r->words = p->words;
 	arguments(p, frame, r->args);
+	if (p->blobs) {
+		size_t used = kz_blobs_write(t, p, frame, r->args, (char *)r + bytes, room);
+		kz_trace_return(t, room - used);
+		r->blob_bytes = (uint32_t)used;
+		bytes += used;
+	}
 	t->open[t->depth++] = (struct kz_open){frame, r, p, t->chunk, t->window};
 	if (__builtin_expect(!(t->ids & (t->ids - 1) & 0xffffff), 0))
 		kz_trace_clock();
 	r->t0 = kz_ticks();
 	kz_trace_done(&r->head, bytes);
+}
+
+// leave completes the record of a call that has returned.
+static void leave(struct kz_tracer *t, const struct kz_open *o, const uint64_t *frame, uint64_t now) {
+	const struct kz_plan *p = o->plan;
+	struct kz_record_call *r = o->record;
+	uint64_t result = p->result == 'i' || p->result == 'w' || p->result == 'I' ? frame[RESULT] : 0;
+	int success = p->result == 'i' && (uint32_t)result == 0;
+	if (p->blobs && success)
+		kz_blobs_fill(p, r);
+	r->result = result;
+	__atomic_store_n(&r->t1, now, __ATOMIC_RELEASE);
+	if (__builtin_expect(p->images && success, 0))
+		kz_images(t, p, 1, r->args, r->head.a, r->id);
+	if (__builtin_expect(p->notes & KZ_NOTE_UNLOADS, 0))
+		kz_layouts_drop();
 }
 
 // A signal handler may call us in the middle of the recorder, on the same thread: such calls are made, and not recorded.
@@ -256,7 +322,7 @@ struct kz_target {
 
 struct kz_target kz_trace_enter(const uint64_t *frame, uint32_t library, uint32_t slot);
 struct kz_target kz_trace_enter(const uint64_t *frame, uint32_t library, uint32_t slot) {
-	struct plan *p = __atomic_load_n(&plans[library][slot], __ATOMIC_ACQUIRE);
+	struct kz_plan *p = __atomic_load_n(&plans[library][slot], __ATOMIC_ACQUIRE);
 	if (__builtin_expect(!p, 0))
 		p = make_plan(library, slot);
 	if (p && !atomic_load_explicit(&kz_trace_off, memory_order_relaxed)) {
@@ -282,10 +348,8 @@ void kz_trace_leave(const uint64_t *frame) {
 	while (t->depth && t->open[t->depth - 1].frame < frame)
 		kz_trace_dead(t);
 	if (t->depth && t->open[t->depth - 1].frame == frame) { // else it began before a fork, or without room
-		struct kz_open *o = &t->open[t->depth - 1];
-		const struct plan *p = o->plan;
-		o->record->result = p->result == 'i' || p->result == 'w' || p->result == 'I' ? frame[RESULT] : 0;
-		__atomic_store_n(&o->record->t1, now, __ATOMIC_RELEASE);
+		struct kz_open o = t->open[t->depth - 1];
+		leave(t, &o, frame, now);
 		kz_trace_dead(t);
 	}
 	end(t);
@@ -342,7 +406,7 @@ void kz_trace_start(void) {
 		return;
 	for (int l = 0; l < KZ_LIBRARIES; l++) {
 		struct kz_library *lib = &kz_libraries[l];
-		plans[l] = (struct plan **)(both + slots + at);
+		plans[l] = (struct kz_plan **)(both + slots + at);
 		memcpy(both + at, lib->table, lib->size * sizeof *both);
 		lib->entry = both + at;
 		for (uint32_t i = 0; i < lib->size; i++)

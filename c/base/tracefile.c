@@ -71,15 +71,14 @@ static void give_up(const char *what, int code) {
 		dprintf(2, "kudzu: trace: %s: %s; the program goes on untraced\n", what, strerror(code));
 }
 
-// fits reports whether a file may grow to so many bytes: the kernel would tell us with a signal that ends the process.
-static int fits(uint64_t bytes) {
+int kz_trace_fits(uint64_t bytes) {
 	struct rlimit l;
 	return getrlimit(RLIMIT_FSIZE, &l) || l.rlim_cur == RLIM_INFINITY || bytes <= l.rlim_cur;
 }
 
 // allocate has the file system promise these bytes: 0, or why it does not.
 static int allocate(int fd, off_t at, off_t bytes) {
-	if (!fits((uint64_t)(at + bytes)))
+	if (!kz_trace_fits((uint64_t)(at + bytes)))
 		return EFBIG;
 	int rc;
 	do
@@ -307,6 +306,18 @@ static void ended(void *block) {
 	munmap(t, sizeof *t);
 }
 
+// find_stack notes where the thread's stack is.
+static void find_stack(struct kz_tracer *t) {
+	pthread_attr_t a;
+	void *low;
+	size_t bytes;
+	if (pthread_getattr_np(pthread_self(), &a))
+		return;
+	if (!pthread_attr_getstack(&a, &low, &bytes))
+		t->stack_low = (uint64_t)low, t->stack_high = (uint64_t)low + bytes;
+	pthread_attr_destroy(&a);
+}
+
 static struct kz_tracer *new_tracer(void) {
 	int saved = errno;
 	struct kz_tracer *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -314,6 +325,7 @@ static struct kz_tracer *new_tracer(void) {
 		t = NULL;
 	else {
 		t->tid = (uint32_t)syscall(SYS_gettid);
+		find_stack(t);
 		t->ids = (atomic_fetch_add(&threads, 1) + 1) << 40;
 		if (keyed)
 			pthread_setspecific(key, t);
@@ -324,6 +336,8 @@ static struct kz_tracer *new_tracer(void) {
 }
 
 struct kz_tracer *kz_tracer(void) { return __builtin_expect(mine != NULL, 1) ? mine : new_tracer(); }
+
+const char *kz_trace_folder(void) { return folder; }
 
 int kz_trace_file_start(const char *dir, uint32_t with) {
 	char here[PATH_MAX] = "";

@@ -61,10 +61,13 @@ func traceShape(api *spec.API, f *spec.Func) (string, error) {
 		return "", err
 	}
 	b.WriteString(result + "_")
-	for _, p := range f.Params {
-		letter, err := traceParam(scopes, p)
+	for i := range f.Params {
+		letter, err := traceParam(api, scopes, f, i)
 		if err != nil {
 			return "", err
+		}
+		if result != "i" && (letter[0] == 'o' || letter[0] == 'c') {
+			letter = "w" // nothing tells whether it was written
 		}
 		b.WriteString(letter)
 	}
@@ -85,31 +88,48 @@ func scopesOf(api *spec.API, f *spec.Func) []*spec.Scope {
 // largest is how much is kept of what a pointer leads to; what is larger is cut off.
 const largest = 1024
 
-func traceParam(scopes []*spec.Scope, p spec.Param) (string, error) {
-	sc := scopes[0]
+// traceParam is the word of one parameter.
+func traceParam(api *spec.API, scopes []*spec.Scope, f *spec.Func, i int) (string, error) {
+	sc, p := scopes[0], f.Params[i]
 	if !sc.Pointer(p.Type) {
 		return traceValue(sc, p.Type)
 	}
 	u := sc.Underlying(p.Type)
-	if !u.Ptr || p.Mode == spec.Host {
+	if !u.Ptr {
 		return "w", nil
+	}
+	if word := traceSpecial(f, i); word != "" {
+		return word, nil
+	}
+	if p.Mode == spec.Host {
+		return traceHost(api, scopes, f, i), nil
 	}
 	elem := sc.Underlying(u.Elem)
 	if !elem.Ptr && elem.Name == "char" && !p.Mode.IsOut() {
 		return "s", nil
 	}
-	size := largest
-	for _, sc := range scopes { // the smallest that any version has: a program may have made no more room
-		n, _, err := sc.Size(u.Elem)
-		if err != nil {
-			return "w", nil // memory without a type
-		}
-		size = min(size, n)
-	}
-	if p.Mode.IsOut() {
+	size := sizeBehind(scopes, u.Elem)
+	switch {
+	case size == 0:
+		return "w", nil
+	case p.Mode.IsOut():
 		return fmt.Sprintf("o%d", size), nil
 	}
 	return fmt.Sprintf("p%d", size), nil
+}
+
+// sizeBehind is the size of a type in the version where it is smallest: a program may have made no more room. It is 0 for memory
+// without a type.
+func sizeBehind(scopes []*spec.Scope, t *spec.Type) int {
+	size := largest
+	for _, sc := range scopes {
+		n, _, err := sc.Size(t)
+		if err != nil {
+			return 0
+		}
+		size = min(size, n)
+	}
+	return size
 }
 
 // traceValue is the word of what is passed by value.
