@@ -27,7 +27,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin", may: "cubin zstd"}, {room: "cubin"}, {room: "zstd"}, {room: "bcn"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "nvvmir", may: "lazyre"}, {room: "cudacc", may: "lazyre"}, {room: "lazyre"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
-	{room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "libdevice", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
+	{room: "trace/emit"}, {room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "libdevice", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
 	{room: "lockrank", why: "the order of locks: every room may import it"},
 	{room: "spec"}, {room: "spec/*", may: "spec/*", why: "generated: an interface names the types of another"},
 	// compiler
@@ -49,13 +49,13 @@ var rules = []rule{
 	{room: "engine", may: "quota", cgo: true},
 	{room: "dl", may: "spec", cgo: true},
 	// runtime
-	{room: "backend/interp", may: "backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
-	{room: "backend/cpu", may: "backend engine compile image logx quota roster"},
+	{room: "backend/interp", may: "trace/emit backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
+	{room: "backend/cpu", may: "trace/emit backend engine compile image logx quota roster"},
 	{room: "backend/compare", may: "backend lazyre logx"},
 	{room: "backend/cuda", may: "backend compile dl lazyre spec/cu"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},
 	{room: "driver/rangemap"}, {room: "driver/orderlock"}, {room: "driver/occupancy", may: "backend"},
-	{room: "driver", may: "driver/* assemble backend bcn cubin fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
+	{room: "driver", may: "trace/emit driver/* assemble backend bcn cubin fatbin ptx ptx/check ptx/isa handle hostmem spec/cu logx tensormap devrt", why: "modules are checked at load, as the real driver does; devrt has what linked programs call in the device runtime"},
 	{room: "cudart", may: "driver handle hostmem spec/cu spec/rt logx"},
 	{room: "shim", may: "driver spec/cu"},
 	{room: "shim/cublas", may: "packed shim shim/cublas/ref driver cudart handle hostmem softfloat spec/cu spec/rt spec/blas logx"},

@@ -20,6 +20,7 @@ import (
 	"kudzu/internal/libraries"
 	"kudzu/internal/shim/cudnn"
 	"kudzu/internal/shim/nccl"
+	"kudzu/internal/trace/emit"
 )
 
 // A c-shared library has no main, so this is the only place that can hand the door its handlers.
@@ -40,6 +41,7 @@ func start() error {
 	debug.SetMemoryLimit(math.MaxInt64)
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
 	abi.FastPath(engine.FastPathCalls())
+	record()
 	client := devices.Client(devices.Config{}) // one compiler process serves devices and libraries
 	driver.Start(devices.All(devices.Config{Shared: client}), abi.CallOut, abi.CallBack, abi.CallQuiet)
 	if f := config.Get(config.Tell); strings.HasPrefix(f, "/proc/") {
@@ -61,6 +63,18 @@ func noteUse(file string) {
 	}
 	_, _ = f.Write([]byte{1})
 	_ = f.Close()
+}
+
+// record has the house tell the recorder of `kudzu trace` what it does, if there is one.
+func record() {
+	r := abi.Trace()
+	if r == nil {
+		return
+	}
+	engine.Record(r.Address())
+	emit.Start(&emit.Recorder{Now: r.Now, Current: r.Current, Write: func(e *emit.Event) {
+		r.Event(&abi.Event{Type: uint16(e.Type), Call: e.Call, T0: e.T0, T1: e.T1, Device: e.Device, Stream: e.Stream, Values: e.Values, Text: e.Text})
+	}})
 }
 
 func main() {}

@@ -41,6 +41,13 @@ type InlineHost interface {
 	HostInline(fn func()) error
 }
 
+// Traced is a Queue that tells the recorder of `kudzu trace` (trace/emit) what is put into it and when that runs.
+type Traced interface {
+	// Tag says whose queue it is, before its first work; Place repeats it.
+	Tag(device uint32, stream uint64)
+	Place() (device uint32, stream uint64)
+}
+
 // Releaser is a Fence that can be given back before it is garbage. Nobody may use it afterwards.
 type Releaser interface{ Release() }
 

@@ -82,6 +82,7 @@ func (c *Context) fail(err error) error {
 		if c.fault.CompareAndSwap(0, int32(code)) {
 			c.state.changed()
 			complain("%s", f.Error())
+			c.traceFault(f)
 		}
 		return Result(c.fault.Load())
 	}

@@ -116,7 +116,9 @@ func (c *Context) wake(flags uint32) error {
 	c.blocking.Store(nil)
 	c.events, c.modules, c.loaded = map[*Event]struct{}{}, map[*Module]struct{}{}, map[*Library]*Module{}
 	c.peers = nil
-	c.legacy.Store(c.streamOn(q, legacyStream, 0))
+	legacy := c.streamOn(q, legacyStream, 0)
+	legacy.traceStream()
+	c.legacy.Store(legacy)
 	c.fault.Store(0)
 	c.alive.Store(true)
 	return nil

@@ -366,7 +366,9 @@ func (c *Context) takeLanes(n int) ([]backend.Queue, error) {
 		}
 		c.mu.Lock()
 		c.laneQueues = append(c.laneQueues, q)
+		number := len(c.laneQueues)
 		c.mu.Unlock()
+		c.traceLane(q, number)
 		list = append(list, q)
 	}
 	return list, nil

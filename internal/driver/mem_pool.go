@@ -286,6 +286,7 @@ func (p *Pool) trim(keep uint64) {
 			}
 		}
 	}
+	p.dev.traceMemory()
 }
 
 // trimPools is what synchronizing does to pools: what is above a pool's threshold goes back.
@@ -338,6 +339,7 @@ func (s *state) forgetPools(c *Context) {
 // allocMemory is the backend's Alloc; memory that pools hold for nobody is given back before it says no. All of it may be what a texture
 // shows, so it begins where one may.
 func (d *Device) allocMemory(n, align uint64) (backend.Addr, error) {
+	defer d.traceMemory()
 	align = max(align, pitchAlign)
 	addr, err := d.dev.Memory().Alloc(n, align)
 	if err == nil {

@@ -78,6 +78,7 @@ func (a *alloc) release() {
 		_ = h.UnregisterHost(backend.Addr(a.base))
 	case a.kind == allocDevice, a.kind == allocManaged, a.kind == allocCell:
 		_ = mem.Free(backend.Addr(a.base))
+		a.ctx.dev.traceMemory()
 	}
 	// A module's variable is the program's; registered memory that nobody was told about needs nothing.
 }

@@ -92,6 +92,7 @@ func (c *Context) threadStream(id uint64) (*Stream, error) {
 		return nil, errDestroyed
 	}
 	c.perThread[id] = st
+	st.traceStream()
 	c.remember(st)
 	c.state.changed()
 	return st, nil
@@ -313,6 +314,7 @@ func (c *Context) openStream(flags uint32, priority int32) (cu.CUstream, error) 
 		return 0, errOutOfMemory
 	}
 	st.handle = cu.CUstream(h)
+	st.traceStream()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.streams == nil { // the context ended meanwhile, and did not see the stream
@@ -345,6 +347,7 @@ func (t *Thread) StreamDestroy(h cu.CUstream) error {
 	if s.streams.Delete(handleValue(h)) == nil {
 		return errInvalidHandle
 	}
+	st.traceClosed()
 	s.changed()
 	s.dropCaptures(func(x *Stream) bool { return x == st }, false)
 	c.dev.graphMem.forget(st)
@@ -496,16 +499,17 @@ func (t *Thread) StreamAddCallback(h cu.CUstream, fn cu.CUstreamCallback, user h
 		return err
 	}
 	defer st.end()
+	status := uint64(0)
+	run := tracedHost(st.q, func() { call(uint64(fn), uint64(h), status, uint64(user), 0) })
 	if q, ok := st.q.(backend.Callbacks); ok {
 		return st.ctx.fail(q.Callback(func(err error) {
-			status := uint64(0)
 			if r, ok := st.ctx.fail(err).(Result); ok {
 				status = uint64(r)
 			}
-			call(uint64(fn), uint64(h), status, uint64(user), 0)
+			run()
 		}))
 	}
-	return st.ctx.fail(st.q.Host(func() { call(uint64(fn), uint64(h), 0, uint64(user), 0) }))
+	return st.ctx.fail(st.q.Host(run))
 }
 
 // StreamGetFlags is the flags a stream was made with.

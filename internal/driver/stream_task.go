@@ -117,9 +117,9 @@ func (h *hostTask) kind() cu.CUgraphNodeType { return cu.CU_GRAPH_NODE_TYPE_HOST
 func (h *hostTask) run(q backend.Queue) error {
 	// A function of the program is not called on the program's own thread: it may hold a lock there that the function takes.
 	if inline, ok := q.(backend.InlineHost); ok && h.rendezvous {
-		return inline.HostInline(h.call)
+		return inline.HostInline(tracedHost(q, h.call))
 	}
-	return q.Host(h.call)
+	return q.Host(tracedHost(q, h.call))
 }
 
 // emptyTask orders other nodes.

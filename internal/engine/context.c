@@ -254,4 +254,7 @@ int kz_kernel_supersede(struct kz_kernel *k, const struct kz_kernel *better) {
 	return 1;
 }
 
-void kz_kernel_free(struct kz_kernel *k) { free(k); }
+void kz_kernel_free(struct kz_kernel *k) {
+	free(k->name);
+	free(k);
+}

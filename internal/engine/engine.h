@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What the recorder wants to know of an operation when it ends (trace.c). Launches have it where kernels look at nothing, so that no
+// operation is longer for it.
+struct kz_traced { uint64_t call, t0; };
+
 // The calling convention of internal/image/abi.go.
 struct kz_launch {
 	const uint8_t *params;
@@ -22,7 +26,8 @@ struct kz_launch {
 	uint32_t cluster[3];
 	uint32_t flags;
 	uint64_t workspace;
-	uint64_t reserved[3];
+	struct kz_traced traced; // the engine's
+	uint64_t reserved;
 };
 
 struct kz_worker {
@@ -171,6 +176,15 @@ void kz_count_kernels(uint64_t counter); // from now on the nanoseconds in kerne
 void kz_list_kernels(uint64_t counter);  // the same for the roster of processes
 void kz_fault_assert(void); // makes sure that our signal handlers are the ones installed
 
+// --- what `kudzu trace` records (trace.c) ---
+
+struct kz_recorder { // as kz_trace_host of c/base/host.h
+	uint64_t (*now)(void);
+	uint64_t (*current)(void);
+	void (*event)(uint16_t type, uint64_t id, uint64_t t0, uint64_t t1, uint32_t device, uint64_t stream, const uint64_t values[4], const char *text);
+};
+void kz_record_to(uint64_t recorder); // its address; once, before the first queue
+
 // A domain is what one fault poisons: a context. Its device heap is share's, or one of its own in heap (NULL: none).
 struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share);
 void kz_domain_unref(struct kz_domain *d);
@@ -193,6 +207,7 @@ struct kz_kernel_info {
 };
 struct kz_kernel *kz_kernel_new(const struct kz_kernel_info *info);
 void kz_kernel_free(struct kz_kernel *k);
+int kz_kernel_name(struct kz_kernel *k, const char *name, uint64_t n, uint32_t code); // for the recorder; once, before the first launch
 // From now on launches of k get KZ_GONE; those that are in a queue still run. Its code goes when kz_grace_begin, called afterwards,
 // finds no work, or what it found is done; k itself when nobody can pass it to a call any more.
 void kz_kernel_retire(struct kz_kernel *k);
@@ -240,6 +255,7 @@ void kz_children_free(struct kz_children *c); // nothing of the grid runs any mo
 
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority);
 void kz_queue_unref(struct kz_queue *q);
+void kz_queue_tag(struct kz_queue *q, uint32_t device, uint64_t stream); // for the recorder
 int kz_queue_launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params);
 // Puts in a launch and behind it, with nothing between them, an inlinable task, which is run also when the domain is poisoned.
 int kz_queue_launch_then(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, uint64_t id);

@@ -254,6 +254,8 @@ struct kz_kernel {
 	_Atomic uint64_t block_ns; // moving average of one block's time in 1/16 ns; 0: never run
 	_Atomic uint32_t retired;  // no queue takes it any more
 	_Atomic(const struct kz_kernel *) better; // code that takes its place from the next chunk on, or NULL
+	char *name;    // for the recorder; NULL: nobody records
+	uint32_t code; // what made it, in the recorder's words
 };
 
 // A job is an operation made of blocks that several threads may share.
@@ -289,8 +291,8 @@ struct kz_op {
 			struct kz_children *children; // Go's
 			_Alignas(16) uint8_t params[];
 		} kernel;
-		struct { uint8_t *dst; const uint8_t *src; uint64_t dpitch, spitch, width, height, unit; } copy;
-		struct { uint8_t *dst; uint64_t count, pitch, rows, unit; uint32_t value, size; } fill;
+		struct { uint8_t *dst; const uint8_t *src; uint64_t dpitch, spitch, width, height, unit; struct kz_traced traced; } copy;
+		struct { uint8_t *dst; uint64_t count, pitch, rows, unit; uint32_t value, size; struct kz_traced traced; } fill;
 		struct { uint64_t id; } task;
 		struct { struct kz_fence *f; } fence;
 	} u;
@@ -315,6 +317,8 @@ struct kz_queue {
 	struct kz_domain *d;
 	struct kz_engine *e;
 	int priority;           // 0 lowest
+	_Atomic uint32_t device; // these two are for the recorder
+	_Atomic uint64_t stream;
 	_Atomic uint32_t hurry; // threads that wait for the queue
 
 	// The side that runs: whoever drives the queue, and no one else.
@@ -355,6 +359,23 @@ void kz_queue_wait_for(struct kz_queue *q, uint64_t target); // until so many op
 enum kz_driver { KZ_WORKER, KZ_HELPER, KZ_GO_HELPER };
 struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, enum kz_driver who);
 void kz_op_finish(struct kz_queue *q, struct kz_op *op);
+
+// --- recording (trace.c): only where kz_recorder is not NULL ---
+
+extern const struct kz_recorder *kz_recorder;
+struct kz_noted { // of an operation that may be gone by the time it is written down
+	uint16_t type;
+	uint32_t device;
+	uint64_t t0, stream, values[4];
+	const char *text;
+};
+struct kz_traced *kz_traced(struct kz_op *op); // NULL: not recorded
+void kz_trace_put(struct kz_op *op);           // it is being put in by the call that is under way
+void kz_trace_note(struct kz_queue *q, const struct kz_op *op, uint64_t t0, struct kz_noted *n); // op cannot end yet
+void kz_trace_enqueued(const struct kz_noted *n); // no lock is held
+void kz_trace_begin(struct kz_op *op);
+void kz_trace_end(struct kz_queue *q, struct kz_op *op);
+static inline uint64_t kz_trace_now(void) { return kz_recorder ? kz_recorder->now() : 0; }
 
 // --- calls without Go (fastpath.c) ---
 

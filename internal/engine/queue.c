@@ -97,6 +97,7 @@ static struct kz_op *make(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	atomic_store_explicit(&op->job.active, 0, memory_order_relaxed);
 	op->job.listed = op->job.open = op->job.spins = false;
 	op->job.total = 0;
+	if (kz_recorder) kz_trace_put(op);
 	return op;
 }
 
@@ -126,8 +127,10 @@ static void append(struct kz_queue *q, struct kz_op *op) {
 	q->tail = op;
 }
 
-// Appends op and releases q->lock. small: short work that a synchronizing thread had better do itself.
-static void end(struct kz_queue *q, struct kz_op *op, bool small) {
+// Appends op and releases q->lock; t0 is when the call that puts it in began, 0: nobody wants to know. small: short work that a synchronizing thread had better do itself.
+static void end(struct kz_queue *q, struct kz_op *op, bool small, uint64_t t0) {
+	struct kz_noted noted;
+	if (t0) kz_trace_note(q, op, t0, &noted);
 	append(q, op);
 	bool idle = q->state == KZ_Q_IDLE;
 	if (idle) {
@@ -136,6 +139,7 @@ static void end(struct kz_queue *q, struct kz_op *op, bool small) {
 	}
 	kz_release(&q->lock);
 	if (idle) kz_ready_push(q, small);
+	if (t0) kz_trace_enqueued(&noted);
 }
 
 // What a launch of k takes of a thread's areas must be there: KZ_LIMIT if it cannot.
@@ -208,11 +212,12 @@ static struct kz_op *begin_launch(struct kz_queue *q, struct kz_kernel *k, const
 
 static int launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, bool wait) {
 	int rc;
+	uint64_t t0 = kz_trace_now();
 	struct kz_op *op = begin_launch(q, k, a, params, wait, &rc);
 	if (!op) return rc;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);
 	bool small = !op->job.spins && (op->job.total <= 4 || (ns && op->job.total < (1 << 20) && ns / 16 * op->job.total < 20000));
-	end(q, op, small);
+	end(q, op, small, t0);
 	return KZ_OK;
 }
 
@@ -236,8 +241,12 @@ int kz_queue_launch_then(struct kz_queue *q, struct kz_kernel *k, const struct k
 		free(then);
 		return rc;
 	}
+	struct kz_noted noted;
+	uint64_t t0 = kz_trace_now();
+	if (t0) kz_trace_note(q, op, t0, &noted);
 	append(q, op);
-	end(q, then, false);
+	end(q, then, false, 0);
+	if (t0) kz_trace_enqueued(&noted);
 	return KZ_OK;
 }
 
@@ -259,7 +268,7 @@ int kz_queue_later(struct kz_queue *q, uint64_t id, uint32_t params_bytes, const
 	*launch = op;
 	kz_acquire(&q->lock);
 	op->u.kernel.l.grid_id = (q->number << 40) + q->submitted + 1;
-	end(q, op, false);
+	end(q, op, false, 0);
 	return KZ_OK;
 }
 
@@ -278,6 +287,7 @@ int kz_queue_copy2d(struct kz_queue *q, uint64_t dst, uint64_t dpitch, uint64_t 
 		width *= height;
 		height = 1;
 	}
+	uint64_t t0 = kz_trace_now();
 	struct kz_op *op = begin(q, KZ_OP_COPY, sizeof *op);
 	if (!op) return KZ_NOMEM;
 	op->u.copy.dst = (uint8_t *)dst;
@@ -290,7 +300,7 @@ int kz_queue_copy2d(struct kz_queue *q, uint64_t dst, uint64_t dpitch, uint64_t 
 	uint64_t unit = height == 1 ? COPY_UNIT : COPY_UNIT / width ? COPY_UNIT / width : 1;
 	op->u.copy.unit = unit;
 	op->job.total = (n + unit - 1) / unit;
-	end(q, op, width * height <= COPY_UNIT);
+	end(q, op, width * height <= COPY_UNIT, t0);
 	return KZ_OK;
 }
 
@@ -303,6 +313,7 @@ int kz_queue_fill(struct kz_queue *q, uint64_t dst, uint32_t value, uint32_t siz
 		count *= rows;
 		rows = 1;
 	}
+	uint64_t t0 = kz_trace_now();
 	struct kz_op *op = begin(q, KZ_OP_FILL, sizeof *op);
 	if (!op) return KZ_NOMEM;
 	op->u.fill.dst = (uint8_t *)dst;
@@ -315,7 +326,7 @@ int kz_queue_fill(struct kz_queue *q, uint64_t dst, uint32_t value, uint32_t siz
 	uint64_t unit = rows == 1 ? COPY_UNIT / size : COPY_UNIT / (count * size) ? COPY_UNIT / (count * size) : 1;
 	op->u.fill.unit = unit;
 	op->job.total = (n + unit - 1) / unit;
-	end(q, op, count * size * rows <= COPY_UNIT);
+	end(q, op, count * size * rows <= COPY_UNIT, t0);
 	return KZ_OK;
 }
 
@@ -325,7 +336,7 @@ int kz_queue_task(struct kz_queue *q, uint64_t id, int inlinable, int always) {
 	if (!op) return KZ_NOMEM;
 	op->u.task.id = id;
 	op->inlinable = inlinable != 0;
-	end(q, op, inlinable != 0);
+	end(q, op, inlinable != 0, 0);
 	return KZ_OK;
 }
 
@@ -350,7 +361,7 @@ int kz_queue_mark(struct kz_queue *q, struct kz_fence **out) {
 	f->seq = q->submitted + 1;
 	op->u.fence.f = f;
 	*out = f;
-	end(q, op, true);
+	end(q, op, true, 0);
 	return KZ_OK;
 }
 
@@ -360,7 +371,7 @@ int kz_queue_wait(struct kz_queue *q, struct kz_fence *f) {
 	if (!op) return KZ_NOMEM;
 	atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
 	op->u.fence.f = f;
-	end(q, op, true);
+	end(q, op, true, 0);
 	return KZ_OK;
 }
 
@@ -416,6 +427,7 @@ void kz_op_finish(struct kz_queue *q, struct kz_op *op) {
 	struct kz_fence *f = op->kind == KZ_OP_MARK ? op->u.fence.f : NULL;
 	struct kz_queue *woken = NULL;
 	uint64_t done = op->seq;
+	if (kz_recorder) kz_trace_end(q, op); // before anyone hears that it is done: the program may exit then
 	q->run = op->next;
 	if (f) { // under the lock, so that no one sees a fence reached and its queue not, or the other way round
 		kz_acquire(&q->lock);
@@ -499,6 +511,7 @@ static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, enum k
 		// fallthrough
 	case KZ_OP_COPY:
 	case KZ_OP_FILL:
+		if (kz_recorder && !kz_domain_bad(q->d)) kz_trace_begin(op);
 		return kz_domain_bad(q->d) || kz_job_start(c, op) ? RAN : ELSEWHERE;
 	case KZ_OP_WAIT:
 		return fence_pass(op->u.fence.f, q) ? RAN : ELSEWHERE;

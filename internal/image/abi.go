@@ -28,7 +28,8 @@
 //	    uint32_t cluster[3];      // 80
 //	    uint32_t flags;           // 92
 //	    uint64_t workspace;       // 96  of a cooperative launch: its barrier, as %envreg1 and %envreg2 show it; else 0
-//	    uint64_t reserved[3];
+//	    uint64_t traced[2];       // 104 the engine's
+//	    uint64_t reserved;
 //	};
 //	struct kz_worker {            // one per worker thread; offsets are the WorkerXxx constants
 //	    uint8_t *shared;          //  0  the block's shared memory, 128-byte aligned, static variables first

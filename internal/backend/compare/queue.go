@@ -11,6 +11,22 @@ type callbacks interface {
 	backend.Callbacks
 }
 
+var _ backend.Traced = (*queue)(nil)
+
+// Tag passes on whose queue it is.
+func (q *queue) Tag(device uint32, stream uint64) {
+	if t, ok := q.callbacks.(backend.Traced); ok {
+		t.Tag(device, stream)
+	}
+}
+
+func (q *queue) Place() (device uint32, stream uint64) {
+	if t, ok := q.callbacks.(backend.Traced); ok {
+		return t.Place()
+	}
+	return 0, 0
+}
+
 // queue passes everything on, but not while a launch is compared.
 type queue struct {
 	callbacks

@@ -143,6 +143,7 @@ func (q *Queue) later(k *Kernel, a *ahead, l *backend.Launch) error {
 			return err
 		}
 	}
+	interpret := q.traceLater(k, &own)
 	err := q.q.Later(own.Params, func() (*engine.Kernel, *engine.Launch, error) {
 		<-a.done
 		v, err := k.rescue(a.v, a.err)
@@ -155,7 +156,7 @@ func (q *Queue) later(k *Kernel, a *ahead, l *backend.Launch) error {
 		if v.run != nil {
 			k.p.dev.b.stats.runs.Add(1)
 			k.p.dev.b.report.add(ReportInterpreted, 1)
-			return nil, nil, v.run.Run(&own)
+			return nil, nil, interpret(func() error { return v.run.Run(&own) })
 		}
 		var el engine.Launch
 		if err := v.launch(&own, &el); err != nil {

@@ -71,11 +71,13 @@ func (k *Kernel) code(s shape, at *found, tier compile.Tier) (*variant, error) {
 		req.Options.Stack = k.p.dev.stack.Load()
 	}
 	res := at.image
+	told := k.traceCompile(req)
 	if res == nil || at.shape != s || at.tier != tier || req.Options.Stack != 0 {
 		if res, err = b.cfg.Compiler.Compile(req); err != nil {
 			return nil, k.compileError(err, at.line)
 		}
 	}
+	told(res)
 	compiled := k.note(req, res)
 	im := res.Parsed
 	if im == nil {

@@ -232,6 +232,10 @@ func (k *Kernel) place(im *image.Image, at *found, s shape, tier compile.Tier) (
 		v.free()
 		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, plain(err))
 	}
+	if err := v.traceName(); err != nil {
+		v.free()
+		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, plain(err))
+	}
 	v.hide = k.p.dev.b.debug.show(v)
 	return v, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/engine"
+	"kudzu/internal/trace/emit"
 )
 
 // The abilities beyond backend's plain interfaces.
@@ -14,6 +15,7 @@ var (
 	_ backend.StackLimit   = (*Device)(nil)
 	_ backend.Callbacks    = (*Queue)(nil)
 	_ backend.InlineHost   = (*Queue)(nil)
+	_ backend.Traced       = (*Queue)(nil)
 	_ backend.Releaser     = (*Fence)(nil)
 	_ backend.Finder       = memory{}
 	_ backend.Lister       = memory{}
@@ -22,9 +24,19 @@ var (
 
 // Queue is a queue of the engine.
 type Queue struct {
-	q *engine.Queue
-	d *domain
+	q  *engine.Queue
+	d  *domain
+	at emit.Place // for the recorder
 }
+
+// Tag says whose queue it is. See backend.Traced.
+func (q *Queue) Tag(device uint32, stream uint64) {
+	q.at = emit.Place{Device: device, Stream: stream}
+	q.q.Tag(device, stream)
+}
+
+// Place is what Tag was told.
+func (q *Queue) Place() (device uint32, stream uint64) { return q.at.Device, q.at.Stream }
 
 // Launch runs k over the grid. If this block shape is new it compiles first, or waits in the queue where Start has begun that.
 func (q *Queue) Launch(k backend.Kernel, l *backend.Launch) error {
@@ -126,12 +138,16 @@ func (q *Queue) interpret(v *variant, l *backend.Launch) error {
 	own.Params = append([]byte(nil), l.Params...)
 	v.kernel.p.dev.b.stats.runs.Add(1)
 	v.kernel.p.dev.b.report.add(ReportInterpreted, 1)
-	return q.d.fail(q.q.Task(func() error {
+	run := func() error {
 		if v.kernel.gone.Load() { // unloaded on another thread; what is not yet is kept until this is done
 			return nil
 		}
 		return v.run.Run(&own)
-	}, engine.TaskInline))
+	}
+	if r := emit.On(); r != nil {
+		run = r.Wrap(emit.Kernel, q.at, emit.Shape(l.Grid, l.Block, l.DynamicShared, emit.Interpreted), v.kernel.decl.Name, run)
+	}
+	return q.d.fail(q.q.Task(run, engine.TaskInline))
 }
 
 // Copy moves n bytes.

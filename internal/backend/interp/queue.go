@@ -6,14 +6,25 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/engine"
+	"kudzu/internal/trace/emit"
 )
 
 // queue is a queue of the engine; kernels are tasks of it. It has a domain of its own, so that a fault ends this queue, and
 // the driver decides what else it ends.
 type queue struct {
-	q *engine.Queue
-	d *engine.Domain
+	q  *engine.Queue
+	d  *engine.Domain
+	at emit.Place // for the recorder
 }
+
+var _ backend.Traced = (*queue)(nil)
+
+func (q *queue) Tag(device uint32, stream uint64) {
+	q.at = emit.Place{Device: device, Stream: stream}
+	q.q.Tag(device, stream)
+}
+
+func (q *queue) Place() (device uint32, stream uint64) { return q.at.Device, q.at.Stream }
 
 func (d *device) NewQueue(priority int) (backend.Queue, error) {
 	if d.engine == nil {
@@ -29,7 +40,7 @@ func (d *device) NewQueue(priority int) (backend.Queue, error) {
 		dom.Close()
 		return nil, err
 	}
-	return &queue{q, dom}, nil
+	return &queue{q: q, d: dom}, nil
 }
 
 // Launch decodes the kernel if this is its first launch, so that what cannot run fails here and not the context.
@@ -42,12 +53,16 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if err != nil {
 		return err
 	}
-	return fault(q.q.Task(func() error {
+	run := func() error {
 		if own.prog.gone.Load() { // unloaded on another thread before this was its queue's turn; from here on it is waited for
 			return nil
 		}
 		return g.run()
-	}, 0))
+	}
+	if r := emit.On(); r != nil {
+		run = r.Wrap(emit.Kernel, q.at, emit.Shape(l.Grid, l.Block, l.DynamicShared, emit.Interpreted), k.Name(), run)
+	}
+	return fault(q.q.Task(run, 0))
 }
 
 func (q *queue) Copy(dst, src backend.Addr, n uint64) error {

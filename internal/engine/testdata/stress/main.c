@@ -347,6 +347,62 @@ static void crowd(void) {
 	kz_domain_unref(d);
 }
 
+// A recorder as libkudzu-base.so's: four threads put work into a queue each, and every piece is told of twice, when it was put in and
+// when it ran, with the call that it is the work of.
+enum { RECORDED_KINDS = 14, RECORDED_QUEUES = 4 };
+static _Atomic uint64_t recorded[RECORDED_KINDS][RECORDED_QUEUES];
+static __thread uint64_t under_way;
+static uint64_t recorded_call(void) { return under_way; }
+static void recorded_event(uint16_t type, uint64_t id, uint64_t t0, uint64_t t1, uint32_t device, uint64_t stream, const uint64_t v[4], const char *text) {
+	CHECK(t0 && t0 <= t1 && t1 <= now() && device == 3 && stream < RECORDED_QUEUES && type < RECORDED_KINDS);
+	CHECK(id >> 32 == stream + 1);
+	if (type == 1) CHECK(!strcmp(text, "count") && v[0] == (7 | UINT64_C(1) << 32) && v[1] == (1 | UINT64_C(32) << 32) && v[3] >> 32 == 2);
+	if (type == 2) CHECK(v[0] == 4096 && v[1] == (1 | UINT64_C(2) << 32));
+	if (type == 3) CHECK(v[0] == 512);
+	atomic_fetch_add(&recorded[type][stream], 1);
+}
+static const struct kz_recorder recorder = {now, recorded_call, recorded_event};
+
+static void *recorded_user(void *arg) {
+	enum { N = 300 };
+	uint64_t stream = (uint64_t)arg, buffer, counted = 0;
+	static char source[4096];
+	struct kz_domain *d = kz_domain_new(e, NULL, NULL);
+	struct kz_queue *q = kz_queue_new(d, 0);
+	CHECK(kz_mem_alloc(mem, 4096, 256, &buffer) == KZ_OK);
+	kz_queue_tag(q, 3, stream);
+	struct kz_kernel_info i = {.entry = (uint64_t)k_count, .cookie = 1};
+	struct kz_kernel *k = kz_kernel_new(&i);
+	CHECK(kz_kernel_name(k, "counting", 5, 2) == KZ_OK);
+	_Atomic uint64_t counter = 0;
+	for (int j = 0; j < N; j++) {
+		under_way = (stream + 1) << 32 | (uint64_t)j;
+		CHECK(launch(q, k, 7, &counter, 0) == KZ_OK);
+		if (j % 3 == 0) CHECK(kz_queue_copy(q, buffer, (uint64_t)source, sizeof source) == KZ_OK);
+		if (j % 4 == 0) CHECK(kz_queue_fill(q, buffer, 0, 4, 128, 0, 1) == KZ_OK);
+		if (j % 50 == 0) kz_queue_sync(q, NULL, NULL);
+	}
+	under_way = 0;
+	CHECK(kz_queue_sync(q, NULL, NULL) == KZ_OK);
+	counted = counter;
+	CHECK(counted == 7 * N);
+	CHECK(recorded[1][stream] == N && recorded[2][stream] == N / 3 && recorded[3][stream] == N / 4);
+	CHECK(recorded[13][stream] == N + N / 3 + N / 4);
+	kz_queue_unref(q);
+	kz_domain_unref(d);
+	kz_kernel_free(k);
+	kz_mem_free(mem, buffer);
+	return NULL;
+}
+
+static void records(void) {
+	pthread_t u[RECORDED_QUEUES];
+	kz_record_to((uint64_t)&recorder);
+	for (uint64_t i = 0; i < RECORDED_QUEUES; i++) pthread_create(&u[i], NULL, recorded_user, (void *)i);
+	for (int i = 0; i < RECORDED_QUEUES; i++) pthread_join(u[i], NULL);
+	kz_record_to(0);
+}
+
 int main(int argc, char **argv) {
 	setvbuf(stdout, NULL, _IONBF, 0); // children must not print what the parent has not yet
 	ends();
@@ -360,6 +416,7 @@ int main(int argc, char **argv) {
 	everything();
 	launches();
 	crowd();
+	records();
 	if (argc > 2) bench();
 	forks();
 	ladder();
