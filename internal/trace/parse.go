@@ -28,7 +28,9 @@ func (f *file) note(t *Thread, b []byte) {
 		}
 	case kindEvent:
 		if EventType(le.Uint16(b[6:])) == ThreadName && len(b) >= eventHeader {
-			t.Name, _ = cString(b[eventHeader:])
+			if tid := le.Uint64(b[atEventValues:]); tid == 0 || tid == uint64(t.TID) { // a thread may name others
+				t.Name, _ = cString(b[eventHeader:])
+			}
 		}
 	}
 }

@@ -114,6 +114,7 @@ const (
 	Mark         EventType = 11
 	ThreadName   EventType = 12
 	Enqueue      EventType = 13
+	Domain       EventType = 14 // the name of an NVTX domain
 )
 
 // Event is what happened inside, or what the program said with NVTX.

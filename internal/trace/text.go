@@ -313,7 +313,7 @@ func Duration(ns int64) string { return string(appendDuration(nil, ns)) }
 
 // eventNames are by EventType.
 var eventNames = [...]string{Kernel: "kernel", Copy: "copy", Fill: "fill", HostFunction: "host function", Compile: "compile", Memory: "memory", Queue: "queue",
-	Fault: "fault", RangeBegin: "range", RangeEnd: "range end", Mark: "mark", ThreadName: "thread name", Enqueue: "enqueue"}
+	Fault: "fault", RangeBegin: "range", RangeEnd: "range end", Mark: "mark", ThreadName: "thread name", Enqueue: "enqueue", Domain: "domain"}
 
 // String names the type.
 func (t EventType) String() string {
@@ -344,7 +344,7 @@ func (p *Printer) appendEvent(b []byte, r *Record) []byte {
 		b = fmt.Appendf(b, " %d bytes", e.Values[0])
 	case Queue:
 		b = append(b, map[bool]string{true: " created", false: " destroyed"}[e.Values[0] == 1]...)
-	case HostFunction, Compile, Fault, RangeBegin, RangeEnd, Mark, ThreadName, Enqueue:
+	case HostFunction, Compile, Fault, RangeBegin, RangeEnd, Mark, ThreadName, Enqueue, Domain:
 	}
 	if s := p.d.Stream(e); s != "" {
 		b = append(b, " on "...)
