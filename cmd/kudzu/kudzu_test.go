@@ -109,7 +109,7 @@ func TestCommands(t *testing.T) {
 		{"", 0, []string{"kudzu run ", "kudzu info ", "kudzu compile ", "kudzu cache ", "KUDZU_BACKEND"}},
 		{"help", 0, []string{"kudzu run ", "Try:"}},
 		{"--help", 0, []string{"kudzu run "}},
-		{"help run", 0, []string{"usage: kudzu run [--backend cpu|interp|hip] [--load audit|preload|path] [--timeout SECONDS] [--stats[=file.json]] [--] program [arguments]"}},
+		{"help run", 0, []string{"usage: kudzu run [--backend cpu|interp|hip] [--load audit|preload|path] [--files auto|namespace|none] [--no-tell] [--timeout SECONDS] [--stats[=file.json]] [--] program [arguments]"}},
 		{"compile --help", 0, []string{"usage: kudzu compile file.ptx"}},
 		{"version", 0, []string{"kudzu " + Version + " (CUDA driver API 13.4)\n"}},
 		{"--version", 0, []string{"kudzu " + Version}},

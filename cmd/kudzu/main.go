@@ -50,6 +50,9 @@ func verbs() []verb {
 		{name: "cc", args: "[nvcc's options] file.cu ...", about: "compile CUDA C++, as nvcc does; its options, which --help lists", run: runCC, helps: true},
 		{name: "check", args: "[--json] [--quiet] [--fast|--full] [--sm=NN] program|library|file.ptx",
 			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},
+		{name: "trace", args: "[-o DIR] [--format text|json|binary] [--log FILE] [--only REGEXP] [--lib NAMES] [--real[=DIRS]] [--backend NAME] [--] program [arguments]\n" +
+			"       kudzu trace show|grep|stats|diff ... (kudzu trace show --help)",
+			about: "record a program's calls of the CUDA libraries, with arguments and times; look at such traces and compare them", run: runTrace, helps: true},
 		{name: "smi", args: "[-L] [-q] [-x] [--query-gpu=FIELDS --format=csv[,noheader,nounits]] [dmon|pmon|topo]", about: "show devices, their memory and use, and who uses them, as nvidia-smi does", run: runSMI, helps: true},
 		{name: "report", args: "", about: "write what someone who looks into a problem asks first, with a self-test of every device", run: runReport},
 		{name: "cache", args: "[ls|clear|dir]", about: "look at or empty the cache of compiled kernels", run: runCache},

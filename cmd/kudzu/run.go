@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,8 +47,15 @@ type runWith struct {
 	silent    bool   // no word about a program that uses no device
 }
 
-// runOptions reads the options before the program's name.
-func runOptions(args []string) (o runWith, rest []string, err error) {
+// option is one before the program's name.
+type option struct {
+	what     string // its value; empty: it has none
+	optional bool   // the value may be missing, and follows = only
+	put      func(o *runWith, val string) error
+}
+
+// runOptions reads the options before the program's name: those of kudzu run that set something for the program, and more.
+func runOptions(args []string, more map[string]option) (o runWith, rest []string, err error) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		a := args[0]
 		args = args[1:]
@@ -55,25 +63,20 @@ func runOptions(args []string) (o runWith, rest []string, err error) {
 			break
 		}
 		name, val, inline := strings.Cut(a, "=")
-		if name == "--stats" {
-			if inline && val == "" {
-				return o, nil, errUsage{"--stats= needs a file"}
-			}
-			o.stats, o.statsFile = true, val
-			continue
+		take, ok := more[name]
+		if !ok {
+			take, ok = runTakes[name]
 		}
-		if a == "--no-tell" {
-			o.silent = true
-			continue
-		}
-		take, ok := runTakes[name]
 		if !ok {
 			return o, nil, errUsage{"unknown option " + a}
 		}
-		if !inline && len(args) > 0 {
+		if take.what == "" && inline {
+			return o, nil, errUsage{name + " takes no value"}
+		}
+		if take.what != "" && !take.optional && !inline && len(args) > 0 {
 			val, args = args[0], args[1:]
 		}
-		if val == "" {
+		if take.what != "" && val == "" && (!take.optional || inline) {
 			return o, nil, errUsage{name + " needs a " + take.what}
 		}
 		if err := take.put(&o, val); err != nil {
@@ -83,30 +86,27 @@ func runOptions(args []string) (o runWith, rest []string, err error) {
 	return o, args, nil
 }
 
-// runTakes are the options with a value.
-var runTakes = map[string]struct {
-	what string
-	put  func(o *runWith, val string) error
-}{
-	"--backend": {"name", func(o *runWith, val string) error {
+// runTakes are the options of every verb that runs a program.
+var runTakes = map[string]option{
+	"--backend": {what: "name", put: func(o *runWith, val string) error {
 		if !slices.Contains(backendNames, val) {
 			return errUsage{fmt.Sprintf("no backend %q; there are %s", val, strings.Join(backendNames, ", "))}
 		}
 		o.set = append(o.set, [2]string{config.Backend, val})
 		return nil
 	}},
-	"--load": {"name", func(o *runWith, val string) error {
+	"--load": {what: "name", put: func(o *runWith, val string) error {
 		o.way = val
 		return nil
 	}},
-	"--files": {"name", func(o *runWith, val string) error {
+	"--files": {what: "name", put: func(o *runWith, val string) error {
 		if !slices.Contains([]string{filesAuto, filesNamespace, filesNone}, val) {
 			return errUsage{fmt.Sprintf("no way to have the files of a GPU %q; there are %s, %s, %s", val, filesAuto, filesNamespace, filesNone)}
 		}
 		o.files = val
 		return nil
 	}},
-	"--timeout": {"number of seconds", func(o *runWith, val string) error {
+	"--timeout": {what: "number of seconds", put: func(o *runWith, val string) error {
 		if _, err := engine.ParseLimit(val); err != nil {
 			return errUsage{"--timeout " + val + ": " + err.Error()}
 		}
@@ -115,42 +115,107 @@ var runTakes = map[string]struct {
 	}},
 }
 
-// runRun replaces this process by the program, with our libraries in the place of the vendor's.
-func runRun(args []string, _ io.Writer) error {
-	o, args, err := runOptions(args)
+// child is a program with our libraries in the place of the vendor's, ready to run.
+type child struct {
+	path      string // of the program
+	args, env []string
+	start     string // what is executed, with argv: the program, or what prepares its files and becomes it
+	argv      []string
+}
+
+// prepare finds the program and makes its environment.
+func (o *runWith) prepare(args []string) (child, error) {
+	p, err := o.find(args)
 	if err != nil {
-		return err
-	}
-	env := os.Environ()
-	for _, kv := range o.set {
-		env = setEnv(env, kv[0], kv[1])
-	}
-	if len(args) == 0 {
-		return errUsage{"which program?"}
-	}
-	if env, err = withTools(env); err != nil {
-		return err
-	}
-	path, err := exec.LookPath(args[0])
-	if err != nil {
-		return notRun(args[0], err)
+		return p, err
 	}
 	dir, err := libraryDir()
 	if err != nil {
-		return err
+		return p, err
 	}
-	env, notes, err := loadEnv(env, o.way, dir, path)
-	if err != nil {
-		return err
+	var notes []string
+	if p.env, notes, err = loadEnv(p.env, o.way, dir, p.path); err != nil {
+		return p, err
 	}
 	for _, n := range notes {
 		fmt.Fprintf(os.Stderr, "kudzu: %s\n", n)
 	}
-	start, args := withFiles(&o, dir, path, args, hasPreload(env))
-	if o.stats {
-		return runCounted(start, args, env, o.statsFile)
+	p.start, p.argv = withFiles(o, dir, p.path, args, hasPreload(p.env))
+	return p, nil
+}
+
+// find is prepare without the libraries.
+func (o *runWith) find(args []string) (p child, err error) {
+	p.args, p.env = args, os.Environ()
+	for _, kv := range o.set {
+		p.env = setEnv(p.env, kv[0], kv[1])
 	}
-	return notRun(path, syscall.Exec(start, args, withTell(env, &o)))
+	if len(args) == 0 {
+		return p, errUsage{"which program?"}
+	}
+	if p.env, err = withTools(p.env); err != nil {
+		return p, err
+	}
+	if p.path, err = exec.LookPath(args[0]); err != nil {
+		return p, notRun(args[0], err)
+	}
+	p.start, p.argv = p.path, args
+	return p, nil
+}
+
+// runRun replaces this process by the program, with our libraries in the place of the vendor's.
+func runRun(args []string, _ io.Writer) error {
+	o, args, err := runOptions(args, map[string]option{
+		"--no-tell": {put: func(o *runWith, _ string) error {
+			o.silent = true
+			return nil
+		}},
+		"--stats": {what: "file", optional: true, put: func(o *runWith, val string) error {
+			o.stats, o.statsFile = true, val
+			return nil
+		}},
+	})
+	if err != nil {
+		return err
+	}
+	p, err := o.prepare(args)
+	if err != nil {
+		return err
+	}
+	if o.stats {
+		return runCounted(p, o.statsFile)
+	}
+	return notRun(p.path, syscall.Exec(p.start, p.argv, withTell(p.env, &o)))
+}
+
+// begin runs the program as a child and passes signals on to it. wait returns when it has ended: nil, or its exit code.
+func (p child) begin() (wait func() error, err error) {
+	cmd := exec.Command(p.start)
+	cmd.Args, cmd.Env = p.argv, p.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	if err := cmd.Start(); err != nil {
+		return nil, notRun(p.path, err)
+	}
+	go func() {
+		for s := range signals {
+			if s != syscall.SIGINT && s != syscall.SIGQUIT { // a terminal sends those to the child too
+				_ = cmd.Process.Signal(s) // it may be gone
+			}
+		}
+	}()
+	return func() error {
+		err := cmd.Wait()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			return err
+		}
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			return exitCode(128 + int(ws.Signal()))
+		}
+		return exitCode(exit.ExitCode())
+	}, nil
 }
 
 // notRun says why a program could not be started, with the codes that shells use: 127 not found, 126 not executable.

@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"kudzu/internal/backend/cpu"
@@ -79,7 +75,7 @@ type kernelNote struct {
 
 // runCounted runs the program as a child, then says what it did. The counts are in a file that the program's processes
 // share, so they are there however it ends.
-func runCounted(path string, args, env []string, out string) error {
+func runCounted(p child, out string) error {
 	f, err := os.CreateTemp("", "kudzu-stats-*")
 	if err != nil {
 		return err
@@ -89,23 +85,13 @@ func runCounted(path string, args, env []string, out string) error {
 	if err := f.Truncate(cpu.ReportSize); err != nil {
 		return err
 	}
-	cmd := exec.Command(path)
-	cmd.Args, cmd.Env = args, setEnv(env, config.Stats, f.Name())
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	p.env = setEnv(p.env, config.Stats, f.Name())
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return notRun(path, err)
+	wait, err := p.begin()
+	if err != nil {
+		return err
 	}
-	go func() {
-		for s := range signals {
-			if s != syscall.SIGINT && s != syscall.SIGQUIT { // a terminal sends those to the child too
-				_ = cmd.Process.Signal(s) // it may be gone
-			}
-		}
-	}()
-	waited := cmd.Wait()
+	waited := wait()
 	s, err := readStats(f, time.Since(start))
 	if err != nil {
 		return err
@@ -114,16 +100,6 @@ func runCounted(path string, args, env []string, out string) error {
 		s.print(os.Stderr)
 	} else if err := s.write(out); err != nil {
 		return err
-	}
-	var exit *exec.ExitError
-	switch {
-	case waited == nil:
-		return nil
-	case errors.As(waited, &exit):
-		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-			return exitCode(128 + int(ws.Signal()))
-		}
-		return exitCode(exit.ExitCode())
 	}
 	return waited
 }

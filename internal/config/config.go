@@ -39,6 +39,7 @@ const (
 	GDB           = "KUDZU_GDB"
 	Stats         = "KUDZU_STATS"
 	Trace         = "KUDZU_TRACE"
+	TraceReal     = "KUDZU_TRACE_REAL"
 	Tell          = "KUDZU_TELL"
 	Compare       = "KUDZU_COMPARE"
 	CompareReport = "KUDZU_COMPARE_REPORT"
@@ -101,6 +102,7 @@ var Groups = []Group{
 		{GDB, false, "1", "kernels by name and PTX line in GDB"},
 		{Stats, false, "file", "counters of launches and compilations, for `kudzu stats`"},
 		{Trace, false, "dir", "calls of the C interfaces are recorded there, for `kudzu trace`"},
+		{TraceReal, false, "dir", "the calls go to NVIDIA's libraries in these folders (`kudzu trace --real`)"},
 		{Tell, false, "0", "no line when a program of `kudzu run` loads CUDA libraries and uses no device"},
 		{Compare, false, "1", "launches are compared with the interpreter ([how](docs/compare.md))"},
 		{CompareReport, false, "file", "the file of its report"},

@@ -178,7 +178,6 @@ func (v *Value) appendJSON(b []byte) []byte {
 		return append(b, ']')
 	case Bytes:
 		b = append(b, '"')
-		const hex = "0123456789abcdef"
 		for _, c := range v.Bytes {
 			b = append(b, hex[c>>4], hex[c&15])
 		}

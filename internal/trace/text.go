@@ -40,7 +40,7 @@ func (p *Printer) Record(r *Record) error {
 func (p *Printer) line(r *Record, what func([]byte, *Record) []byte) error {
 	b := p.buf[:0]
 	if !p.NoTime {
-		b = fmt.Appendf(b, "%5d.%06d ", r.Time/1e9, r.Time%1e9/1e3)
+		b = appendTime(b, r.Time)
 	}
 	b = append(b, '[')
 	if of := r.Thread.Process; of.place > 0 {
@@ -53,6 +53,21 @@ func (p *Printer) line(r *Record, what func([]byte, *Record) []byte) error {
 	p.buf = append(b, '\n')
 	_, err := p.w.Write(p.buf)
 	return err
+}
+
+// appendTime writes seconds with six digits after the point, right-aligned.
+func appendTime(b []byte, ns int64) []byte {
+	s, us := ns/1e9, ns%1e9/1e3
+	for w := int64(10_000); w > max(s, 1); w /= 10 {
+		b = append(b, ' ')
+	}
+	b = strconv.AppendInt(b, s, 10)
+	b = append(b, '.')
+	for w := int64(100_000); w > max(us, 1); w /= 10 {
+		b = append(b, '0')
+	}
+	b = strconv.AppendInt(b, us, 10)
+	return append(b, ' ')
 }
 
 // maxIndent is how deep nesting is shown.
@@ -207,7 +222,7 @@ func (v *Value) append(b []byte) []byte {
 	case Bytes:
 		return v.appendBytes(b)
 	case Device:
-		if v.Bits < 1<<16 && v.Bits > 0 { // a number, where a parameter's type does not tell it from an address
+		if v.Bits < lowest && v.Bits > 0 { // a number, where a parameter's type does not tell it from an address
 			return strconv.AppendUint(b, v.Bits, 10)
 		}
 	case Word:
@@ -263,6 +278,10 @@ func (v *Value) appendElems(b []byte) []byte {
 	return append(b, ']')
 }
 
+const hex = "0123456789abcdef"
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
 func (v *Value) appendBytes(b []byte) []byte {
 	b = append(b, '<')
 	for i, c := range v.Bytes {
@@ -273,7 +292,7 @@ func (v *Value) appendBytes(b []byte) []byte {
 		if i > 0 && i%4 == 0 {
 			b = append(b, ' ')
 		}
-		b = fmt.Appendf(b, "%02x", c)
+		b = append(b, hex[c>>4], hex[c&15])
 	}
 	return append(b, '>')
 }

@@ -41,6 +41,7 @@ type Trace struct {
 	Meta      Meta
 	Processes []*Process // by their start
 	Start     time.Time  // of the first process
+	Calls     int
 
 	files []*file
 	start int64 // the same by the monotonic clock
@@ -184,6 +185,9 @@ func (t *Trace) indexThread(f *file, th *Thread) error {
 			when, ok := f.begins(rec)
 			if le.Uint16(rec[4:]) == kindModule {
 				when, ok = last, true
+			}
+			if le.Uint16(rec[4:]) == kindCall && ok {
+				t.Calls++
 			}
 			if ok {
 				last = when
