@@ -74,6 +74,9 @@ int kz_secure(void);
 // kz_setting is the value of a variable of ours that counts here, or NULL.
 const char *kz_setting(const char *name);
 
+// kz_library_path is the loader's list of folders, or NULL.
+const char *kz_library_path(void);
+
 // kz_log_level: 0 nothing, 1 error … 4 debug, from KUDZU_LOG.
 int kz_log_level(void);
 

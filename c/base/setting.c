@@ -23,3 +23,5 @@ const char *kz_setting(const char *name) {
 			return settings[i].secure ? getenv(name) : secure_getenv(name);
 	return NULL;
 }
+
+const char *kz_library_path(void) { return secure_getenv("LD_LIBRARY_PATH"); }

@@ -124,6 +124,8 @@ static void load(kz_attach_fn *attach, const char *why) {
 // kz_resolve is what entry.S calls for an entry that still waits for the Go image.
 void *kz_resolve(uint32_t library, uint32_t symbol);
 void *kz_resolve(uint32_t library, uint32_t symbol) {
+	if (kz_real)
+		return kz_real_resolve(library, symbol);
 	if (atomic_load(&kz_now) == KZ_UNLOADED) {
 		int saved = errno;
 		const char *why = NULL;
@@ -147,6 +149,10 @@ int kz_unsupported(uint32_t library, uint32_t symbol) {
 
 void *kz_entry(int library, uint32_t symbol) {
 	struct kz_library *lib = &kz_libraries[library];
+	if (kz_real) {
+		void *fn = kz_real_resolve((uint32_t)library, symbol);
+		return fn == lib->none ? NULL : fn;
+	}
 	if (lib->kind[symbol] != KZ_GO)
 		return lib->kind[symbol] == KZ_BASE ? lib->entry[symbol] : NULL;
 	void *fn = kz_resolve((uint32_t)library, symbol);
@@ -227,7 +233,7 @@ __attribute__((constructor)) static void start(void) {
 // set up after it still find CUDA.
 static void shut(void) {
 	pthread_mutex_lock(&load_lock);
-	if (atomic_load(&kz_now) != KZ_CHILD)
+	if (atomic_load(&kz_now) != KZ_CHILD && !kz_real)
 		swap(KZ_EXIT);
 	pthread_mutex_unlock(&load_lock);
 }

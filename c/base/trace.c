@@ -290,6 +290,8 @@ static void leave(struct kz_tracer *t, const struct kz_open *o, const uint64_t *
 	struct kz_record_call *r = o->record;
 	uint64_t result = p->result == 'i' || p->result == 'w' || p->result == 'I' ? frame[RESULT] : 0;
 	int success = p->result == 'i' && (uint32_t)result == 0;
+	if (__builtin_expect(kz_real && (p->notes & KZ_NOTE_FINDS) && success && r->args[1] && *(void **)r->args[1], 0))
+		kz_real_found((const char *)r->args[0], (void **)r->args[1]);
 	if (p->blobs && success)
 		kz_blobs_fill(p, r);
 	r->result = result;
@@ -314,6 +316,13 @@ static inline void end(struct kz_tracer *t) {
 	t->busy = 0;
 }
 
+// stack_words is what a call needs that is not recorded and whose function has no plan.
+static uint64_t __attribute__((noinline)) stack_words(uint32_t library, uint32_t slot) {
+	struct kz_plan p = {0};
+	read_shape(&p, kz_trace_shape(kz_libraries[library].api, slot));
+	return p.stack;
+}
+
 // What a thunk does next: where the function is, and how many words of its stack go with it.
 struct kz_target {
 	void *entry;
@@ -323,17 +332,18 @@ struct kz_target {
 struct kz_target kz_trace_enter(const uint64_t *frame, uint32_t library, uint32_t slot);
 struct kz_target kz_trace_enter(const uint64_t *frame, uint32_t library, uint32_t slot) {
 	struct kz_plan *p = __atomic_load_n(&plans[library][slot], __ATOMIC_ACQUIRE);
-	if (__builtin_expect(!p, 0))
-		p = make_plan(library, slot);
-	if (p && !atomic_load_explicit(&kz_trace_off, memory_order_relaxed)) {
+	if (!atomic_load_explicit(&kz_trace_off, memory_order_relaxed)) {
 		struct kz_tracer *t = kz_tracer();
 		if (begin(t)) {
-			enter(t, p, frame, library, slot);
+			if (__builtin_expect(!p, 0))
+				p = make_plan(library, slot);
+			if (p)
+				enter(t, p, frame, library, slot);
 			end(t);
 		}
 	}
 	void *entry = __atomic_load_n(&kz_libraries[library].entry[slot], __ATOMIC_ACQUIRE);
-	return (struct kz_target){entry, p ? p->stack : HIDDEN};
+	return (struct kz_target){entry, p ? p->stack : stack_words(library, slot)};
 }
 
 // kz_trace_leave is called when the function has returned; what it returned is in the frame.
@@ -395,8 +405,9 @@ void kz_trace_start(void) {
 	static _Atomic int started;
 	if (atomic_exchange(&started, 1))
 		return;
+	kz_real_start();
 	const char *dir = kz_setting("KUDZU_TRACE");
-	if (!dir || !*dir || !kz_trace_file_start(dir, 0))
+	if (!dir || !*dir || !kz_trace_file_start(dir, kz_real ? 1 : 0))
 		return;
 	size_t slots = 0, at = 0;
 	for (int l = 0; l < KZ_LIBRARIES; l++)

@@ -171,6 +171,16 @@ void kz_layouts_register(uint64_t host);
 // kz_images writes the images that a call was given, or has answered with, to files, and says so in the trace.
 void kz_images(struct kz_tracer *t, const struct kz_plan *p, int answered, const uint64_t *args, uint32_t library, uint64_t id);
 
+// --- forwarding to NVIDIA's libraries (tracereal.c)
+
+extern int kz_real; // KUDZU_TRACE_REAL is set
+
+void kz_real_start(void);
+void *kz_real_resolve(uint32_t library, uint32_t symbol);
+
+// kz_real_found replaces the address of one of the driver's functions by that of the front's, so that calls through it are seen.
+void kz_real_found(const char *name, void **address);
+
 // --- the file (tracefile.c)
 
 struct kz_window; // of the file, mapped

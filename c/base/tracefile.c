@@ -374,10 +374,16 @@ static void forked(void) {
 	}
 }
 
+// A signal handler may call us while a fork holds the lock: the thread counts as inside the recorder meanwhile.
 void kz_trace_fork(int when) {
+	struct kz_tracer *t = kz_trace_door ? kz_tracer() : NULL;
+	if (t && when < 0)
+		t->busy++;
 	kz_fork_lock(&kz_trace_lock, when);
 	if (when > 0)
 		forked();
+	if (t && when >= 0)
+		t->busy--;
 }
 
 void kz_trace_end(void) { kz_trace_clock(); }

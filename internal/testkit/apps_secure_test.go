@@ -40,6 +40,7 @@ func TestAppSecure(t *testing.T) {
 	}
 	dir := t.TempDir()
 	exe, evil, mark := filepath.Join(dir, "app"), filepath.Join(dir, "evil"), filepath.Join(dir, "mark")
+	traces := filepath.Join(dir, "traces")
 	if err := os.WriteFile(exe, b, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestAppSecure(t *testing.T) {
 	}
 	run := func(exe string) (result, *app, []string) {
 		_ = os.Remove(mark) // of the run before
-		a := newApp(t, "cpu", exe).set("KUDZU_COMPILER", evil).set("KUDZU_STATS", filepath.Join(dir, "stats")).set("KUDZU_BLAS", evil)
+		a := newApp(t, "cpu", exe).set("KUDZU_COMPILER", evil).set("KUDZU_STATS", filepath.Join(dir, "stats")).set("KUDZU_BLAS", evil).set("KUDZU_TRACE", traces)
 		a.env = slices.DeleteFunc(a.env, func(kv string) bool { return strings.HasPrefix(kv, "KUDZU_LLVM=") })
 		a.set("KUDZU_LLVM", "/nonexistent/libLLVM.so").set("CUDA_CACHE_PATH", a.cache)
 		r := a.run()
@@ -74,12 +75,18 @@ func TestAppSecure(t *testing.T) {
 	if len(written) > 0 {
 		t.Errorf("%d entries in the user's cache", len(written))
 	}
+	if _, err := os.Stat(traces); err == nil {
+		t.Error("its calls were recorded for the user")
+	}
 	// The same without the rights, so that the test is known to see what it looks for.
 	if r, _, _ = run(made); !strings.HasPrefix(r.stdout, "secure 0\n") {
 		t.Errorf("stdout %q", r.stdout)
 	}
 	if _, err := os.Stat(mark); err != nil {
 		t.Errorf("a plain program does not take KUDZU_COMPILER: %v", err)
+	}
+	if _, err := os.Stat(traces); err != nil {
+		t.Errorf("a plain program does not take KUDZU_TRACE: %v", err)
 	}
 }
 
