@@ -51,7 +51,10 @@ var rules = []rule{
 	// runtime
 	{room: "backend/interp", may: "trace/emit backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "trace/emit backend engine compile image logx quota roster"},
-	{room: "backend/compare", may: "backend lazyre logx"},
+	{room: "dump", may: "backend lazyre"}, {room: "shrink"},
+	{room: "backend/tap", may: "backend dump logx"},
+	{room: "backend/compare", may: "backend backend/tap dump lazyre logx"},
+	{room: "backend/dumper", may: "backend backend/tap dump logx"},
 	{room: "backend/cuda", may: "backend compile dl lazyre spec/cu"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},
 	{room: "driver/rangemap"}, {room: "driver/orderlock"}, {room: "driver/occupancy", may: "backend"},
@@ -81,8 +84,9 @@ var rules = []rule{
 	{room: "libraries", may: "compile shim/* shim/cublas/* shim/cublaslt/* logx", why: "the one list of what libraries need before their first call"},
 	{room: "toolkit", may: "assemble cubin fatbin driver ptx ptx/check ptx/isa", why: "NVIDIA's programs under their names; driver has the version that is presented"},
 	{room: "nvcc", may: "assemble backend compile cubin cudacc driver fatbin ptx", why: "the compiler driver; backend has the capability of this machine, driver the version that is presented"},
-	{room: "devices", may: "backend backend/* cache compile logx", why: "the image, the CLI and the tests share one list of backends"},
+	{room: "devices", may: "backend backend/* cache compile dump logx", why: "the image, the CLI and the tests share one list of backends"},
 	{room: "trace", may: "cubin fatbin ptx ptx/isa spec", why: "decodes by the tables of the interfaces; the PTX of modules has the layout of parameters"},
+	{room: "replay", may: "backend backend/interp compile config devices driver dump pass shrink spec/cu", why: "it runs launches without a program: a module is read as the driver reads it, and passes are forced by name"},
 	// border
 	{room: "abi", may: "spec spec/*", cgo: true},
 	{room: "bind", may: "abi spec spec/* driver cudart shim/* hostmem logx"},

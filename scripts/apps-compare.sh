@@ -1,6 +1,6 @@
 #!/bin/sh
 # Opt-in: kernels of PyTorch, CuPy (CUB, Thrust, NVRTC) and llama.cpp, launched on small data and compared with the interpreter
-# (docs/compare.md). Everything is fetched and made outside the repository, in $KUDZU_APPS (~/.cache/kudzu-apps if not set): several GB.
+# (docs/tools.md). Everything is fetched and made outside the repository, in $KUDZU_APPS (~/.cache/kudzu-apps if not set): several GB.
 # A first run compiles some thousand kernels, which takes hours; what a part has reported is kept until it is run again.
 #   scripts/apps-compare.sh [PART[:GROUP]...]     parts: cupy, llama, torch (as root: it makes a Debian 13 in a folder); default: all
 #                                                 groups: those of scripts/apps/compare_PART.py, or llama.cpp's quantisations

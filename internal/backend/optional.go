@@ -96,6 +96,12 @@ type Lister interface {
 	Allocations() [][2]uint64
 }
 
+// Placer is a Memory that can give memory at an address that the caller names, where nothing is yet.
+type Placer interface {
+	// Place gives memory that covers [a, a+n). It may cover more, and what it covered before is not an error.
+	Place(a Addr, n uint64) error
+}
+
 // Virtual is a Memory whose addresses and memory come apart. All numbers are multiples of Unit. The caller keeps the books:
 // it maps only where it reserved and nothing is, and names whole mappings afterwards.
 type Virtual interface {
@@ -195,4 +201,12 @@ type FastPathQueue interface {
 type LaunchLimits struct {
 	Grid   [3]uint32
 	Shared uint32
+}
+
+// Innermost is the device behind those that stand in front of one (package tap); others are themselves.
+func Innermost(d Device) Device {
+	if w, ok := d.(interface{ Inner() Device }); ok {
+		return w.Inner()
+	}
+	return d
 }

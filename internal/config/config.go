@@ -44,6 +44,11 @@ const (
 	Compare       = "KUDZU_COMPARE"
 	CompareReport = "KUDZU_COMPARE_REPORT"
 	CompareDump   = "KUDZU_COMPARE_DUMP"
+	CompareWith   = "KUDZU_COMPARE_WITH"
+	CompareBounds = "KUDZU_COMPARE_TOLERANCE"
+	Dump          = "KUDZU_DUMP"
+	DumpKernel    = "KUDZU_DUMP_KERNEL"
+	DumpLaunch    = "KUDZU_DUMP_LAUNCH"
 )
 
 // Setting is one variable.
@@ -104,8 +109,13 @@ var Groups = []Group{
 		{Trace, false, "dir", "calls of the C interfaces are recorded there, for `kudzu trace`"},
 		{TraceReal, false, "dir", "the calls go to NVIDIA's libraries in these folders (`kudzu trace --real`)"},
 		{Tell, false, "0", "no line when a program of `kudzu run` loads CUDA libraries and uses no device"},
-		{Compare, false, "1", "launches are compared with the interpreter ([how](docs/compare.md))"},
+		{Compare, false, "1", "launches are compared with another executor ([how](docs/tools.md))"},
 		{CompareReport, false, "file", "the file of its report"},
 		{CompareDump, false, "dir", "a folder for launches that differ"},
+		{CompareWith, false, "socket", "where `kudzu compare` listens; default: the interpreter in the process"},
+		{CompareBounds, false, "file", "tolerances by kernel"},
+		{Dump, false, "file", "a launch is written to it, as `kudzu dump` has it ([how](docs/tools.md))"},
+		{DumpKernel, false, "regexp", "names of the kernels; default: any"},
+		{DumpLaunch, true, "1,all,memory=4G", "which launch of theirs, or `every`; all memory; at most so much"},
 	}},
 }

@@ -2,17 +2,49 @@ package devices
 
 import (
 	"io"
+	"os"
+	"regexp"
 	"time"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/compare"
+	"kudzu/internal/backend/dumper"
 	"kudzu/internal/backend/interp"
+	"kudzu/internal/backend/tap"
 	"kudzu/internal/config"
+	"kudzu/internal/dump"
 	"kudzu/internal/logx"
 )
 
-// compared has launches of a CPU's device compared with the interpreter where KUDZU_COMPARE asks for it. KUDZU_COMPARE_REPORT names a
-// file for what came out, KUDZU_COMPARE_DUMP a folder for launches that differ.
+// watched has launches of a backend dumped or compared where the environment asks for it.
+func watched(b backend.Backend, env func(string) string) backend.Backend {
+	if file := env(config.Dump); file != "" {
+		return dumped(b, file, env)
+	}
+	return compared(b, env)
+}
+
+// dumped writes a launch to a file: which one, KUDZU_DUMP_KERNEL and KUDZU_DUMP_LAUNCH say.
+func dumped(b backend.Backend, file string, env func(string) string) backend.Backend {
+	c := dumper.Config{File: file}
+	if err := c.Parse(env(config.DumpLaunch)); err != nil {
+		logx.Warnf(config.DumpLaunch+": %v", err)
+		return b
+	}
+	if s := env(config.DumpKernel); s != "" {
+		re, err := regexp.Compile(s)
+		if err != nil {
+			logx.Warnf(config.DumpKernel+": %v", err)
+			return b
+		}
+		c.Kernel = re
+	}
+	return dumper.New(b, c)
+}
+
+// compared has launches compared with another executor where KUDZU_COMPARE asks for it. KUDZU_COMPARE_REPORT names a file for what came
+// out, KUDZU_COMPARE_DUMP a folder for launches that differ, KUDZU_COMPARE_WITH where kudzu compare listens, if the other executor
+// is not the interpreter in this process.
 func compared(b backend.Backend, env func(string) string) backend.Backend {
 	s := env(config.Compare)
 	if s == "" || s == "0" {
@@ -23,7 +55,29 @@ func compared(b backend.Backend, env func(string) string) backend.Backend {
 		logx.Warnf(config.Compare+": %v", err)
 		return b
 	}
-	return Compare(compare.Config{Device: b, Limits: lim, Report: env(config.CompareReport), Dump: env(config.CompareDump)})
+	c := compare.Config{Device: b, Limits: lim, Report: env(config.CompareReport), Dump: env(config.CompareDump)}
+	if c.Tolerances, err = tolerances(env(config.CompareBounds)); err != nil {
+		logx.Warnf(config.CompareBounds+": %v", err)
+		return b
+	}
+	if socket := env(config.CompareWith); socket != "" {
+		c.Other = &elsewhere{socket}
+	} else if b.Name() != "cpu" {
+		return b // kudzu compare can; there is nothing in this process to compare with
+	}
+	return Compare(c)
+}
+
+func tolerances(file string) (dump.Tolerances, error) {
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return dump.ReadTolerances(f)
 }
 
 // Compare is a backend whose launches are compared, with the interpreter if no other reference is given.
@@ -35,7 +89,7 @@ func Compare(cfg compare.Config) backend.Backend {
 }
 
 // Interpreter is the reference of a comparison. What its kernels print, the device's print too.
-func Interpreter(dev backend.Device, space *compare.Space) compare.Loader {
+func Interpreter(dev backend.Device, space *tap.Space) compare.Loader {
 	return oracle{interp.NewDevice(dev.Info(), space, dev.Memory(), io.Discard, io.Discard)}
 }
 

@@ -29,12 +29,18 @@ type Config struct {
 	Target   compile.Target  // what to compile for; the zero value is this machine
 	Strict   bool            // a kernel that cannot be compiled fails instead of being interpreted, and is optimised at once
 	Shared   *compile.Client // whom all backends of a list ask; nil: one of their own
+
+	Change func(*compile.Request) // changes what the cpu backend asks for; nil: nothing
 }
 
 // All gives the backends in order of preference. Nothing is opened.
 func All(cfg Config) []backend.Backend {
 	cfg.Shared = Client(cfg)
-	return []backend.Backend{compared(CPU(cfg), config.Get), interp.New(interp.Config{}), CUDA(cfg, config.Get(config.CUDAVia) == "simt"), HIP(cfg)}
+	list := []backend.Backend{CPU(cfg), interp.New(interp.Config{}), CUDA(cfg, config.Get(config.CUDAVia) == "simt"), HIP(cfg)}
+	for i := range list {
+		list[i] = watched(list[i], config.Get)
+	}
+	return list
 }
 
 // CUDA is a real driver, with our own compiler in front of it where that is asked for: PTX in, PTX out.
@@ -69,11 +75,34 @@ func HIP(cfg Config) backend.Backend { return hip.New(hip.Config{Compiler: Clien
 func CPU(cfg Config) backend.Backend {
 	b := &cpuBackend{fallback: &fallback{}}
 	c := cpu.Config{Compiler: Client(cfg), Fallback: b.fallback}
+	if cfg.Change != nil {
+		c.Compiler = changed{Client(cfg), cfg.Change}
+	}
 	if cfg.Strict {
 		c.Fallback, c.Env = nil, oneTier
 	}
 	b.Backend = cpu.New(c)
 	return b
+}
+
+// changed asks for other code than the backend does.
+type changed struct {
+	*compile.Client
+	change func(*compile.Request)
+}
+
+// Compile asks for an image.
+func (c changed) Compile(req *compile.Request) (*compile.Result, error) {
+	r := *req
+	c.change(&r)
+	return c.Client.Compile(&r)
+}
+
+// Cached looks for it in the cache.
+func (c changed) Cached(req *compile.Request) (*compile.Result, bool) {
+	r := *req
+	c.change(&r)
+	return c.Client.Cached(&r)
 }
 
 // oneTier is the environment where kernels are optimised unless it says otherwise: no baseline code stands in for them.

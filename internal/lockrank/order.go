@@ -70,12 +70,15 @@ type (
 	DriverNotices     struct{}
 	DriverGraves      struct{}
 	DriverNames       struct{}
-	CompareQuiet      struct{}
+	TapQuiet          struct{}
+	TapDevice         struct{}
+	TapProgram        struct{}
+	TapKernel         struct{}
+	TapHost           struct{}
 	CompareDevice     struct{}
-	CompareProgram    struct{}
 	CompareKernel     struct{}
-	CompareHost       struct{}
 	CompareReport     struct{}
+	Dumper            struct{}
 	HIPBackend        struct{}
 	HIPProgram        struct{}
 	HIPCode           struct{}
@@ -112,6 +115,9 @@ type (
 	Cache             struct{}
 	ForeignLibrary    struct{}
 	TextureHandles    struct{}
+	Book              struct{}
+	CUDATextures      struct{}
+	CUDAPlaces        struct{}
 	EngineTextures    struct{}
 	EngineRetired     struct{}
 	EngineTasks       struct{}
@@ -198,12 +204,15 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[DriverNotices](), Where: "driver: notifications", Guards: "functions to be told"},
 		{Lock: reflect.TypeFor[DriverGraves](), Where: "driver: graveyard.mu", Guards: "contexts that ended"},
 		{Lock: reflect.TypeFor[DriverNames](), Where: "driver: nameTable.mu", Guards: "names as C strings"},
-		{Lock: reflect.TypeFor[CompareQuiet](), Where: "backend/compare", Guards: "nothing runs while a launch is compared", Waits: true},
-		{Lock: reflect.TypeFor[CompareDevice](), Where: "backend/compare", Guards: "open queues"},
-		{Lock: reflect.TypeFor[CompareProgram](), Where: "backend/compare", Guards: "the reference's program"},
+		{Lock: reflect.TypeFor[TapQuiet](), Where: "backend/tap", Guards: "nothing runs while a launch is compared or dumped", Waits: true},
+		{Lock: reflect.TypeFor[TapDevice](), Where: "backend/tap", Guards: "open queues and textures"},
+		{Lock: reflect.TypeFor[TapProgram](), Where: "backend/tap", Guards: "a module's kernels, and the taker's own program for it"},
+		{Lock: reflect.TypeFor[TapKernel](), Where: "backend/tap", Guards: "a kernel's text"},
+		{Lock: reflect.TypeFor[TapHost](), Where: "backend/tap", Guards: "host memory that kernels see"},
+		{Lock: reflect.TypeFor[CompareDevice](), Where: "backend/compare", Guards: "the references of devices"},
 		{Lock: reflect.TypeFor[CompareKernel](), Where: "backend/compare", Guards: "what was compared"},
-		{Lock: reflect.TypeFor[CompareHost](), Where: "backend/compare", Guards: "host memory that kernels see"},
 		{Lock: reflect.TypeFor[CompareReport](), Where: "backend/compare", Guards: "the file of the report"},
+		{Lock: reflect.TypeFor[Dumper](), Where: "backend/dumper", Guards: "how many launches there were"},
 		{Lock: reflect.TypeFor[HIPBackend](), Where: "backend/hip", Guards: "what Open found"},
 		{Lock: reflect.TypeFor[HIPProgram](), Where: "backend/hip", Guards: "kernels by name"},
 		{Lock: reflect.TypeFor[HIPCode](), Where: "backend/hip: program.gate", Guards: "code that a launch names", Waits: true},
@@ -239,6 +248,9 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[CompileConn](), Where: "compile: conn.mu", Guards: "who uses the socket, and until when"},
 		{Lock: reflect.TypeFor[Cache](), Where: "cache", Guards: "sizes and warnings"},
 		{Lock: reflect.TypeFor[ForeignLibrary](), Where: "dl.Library", Guards: "symbols that were found"},
+		{Lock: reflect.TypeFor[CUDATextures](), Where: "backend/cuda", Guards: "objects, and arrays that stand for memory"},
+		{Lock: reflect.TypeFor[CUDAPlaces](), Where: "backend/cuda", Guards: "memory at addresses that were asked for"},
+		{Lock: reflect.TypeFor[Book](), Where: "backend", Guards: "a vendor's allocations"},
 		{Lock: reflect.TypeFor[TextureHandles](), Where: "backend", Guards: "handles of the process"},
 		{Lock: reflect.TypeFor[EngineTextures](), Where: "engine", Guards: "writers of the table of textures"},
 		{Lock: reflect.TypeFor[EngineRetired](), Where: "engine", Guards: "what waits to be freed"},

@@ -1,22 +1,24 @@
-// Package compare runs launches of a program twice from the same memory, on a reference (the interpreter) and on the device, and
-// says where the two leave different memory.
+// Package compare runs launches of a program twice from the same memory, on a reference and on the device, and says where the two leave
+// different memory.
 //
-// It stands in front of a backend whose memory the host can read. A launch that is chosen waits until all work is done. All memory
-// that it may reach is copied, the reference runs, what it changed is kept and undone, and then the device runs as it would
-// have. So a program gets the device's own results whatever the reference did, and a launch that the reference cannot run is only
-// counted. The reference is slow, so not every launch is chosen: see Limits.
+// It is a taker of launches (backend/tap). A launch that is chosen waits until all work is done. Where the reference is the interpreter in
+// this process, all memory is copied, the reference runs, what it changed is kept and undone, and then the device runs as it would have.
+// Otherwise the launch is captured, the device runs, and another process replays it from the same memory (Other). Either way a program
+// gets the device's own results, and a launch that the reference cannot run is only counted. The reference is slow, so not every launch
+// is chosen: see Limits.
 package compare
 
 import (
-	"fmt"
 	"time"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/backend/tap"
+	"kudzu/internal/dump"
 	"kudzu/internal/lockrank"
 )
 
 // Reference makes the second executor over a device's memory. Space tells it what memory there is.
-type Reference func(dev backend.Device, space *Space) Loader
+type Reference func(dev backend.Device, space *tap.Space) Loader
 
 // Loader takes modules whose variables the device has placed. The kernels of its programs are Runners.
 type Loader interface {
@@ -28,199 +30,95 @@ type Runner interface {
 	RunFor(l *backend.Launch, limit time.Duration) error
 }
 
-// Compiled is a kernel that tells whether a launch will run compiled code. Otherwise there is nothing to compare.
+// Other runs captured launches again, elsewhere.
+type Other interface {
+	// Replay gives the memory that the reference leaves in each region, or its fault. An error is why it could not.
+	Replay(f *dump.File, limit time.Duration) (after [][]byte, fault *backend.Fault, err error)
+}
+
+// Compiled is a kernel that tells whether a launch will run compiled code. Otherwise there is nothing to compare with an interpreter.
 type Compiled interface {
 	Compiled(l *backend.Launch) (bool, error)
 }
 
 // Config makes a backend that compares.
 type Config struct {
-	Device    backend.Backend
-	Reference Reference
-	Limits    Limits
-	Report    string // file to which a line for each launch is added; "": none
-	Dump      string // folder into which launches that differ are written; "": none
+	Device     backend.Backend
+	Reference  Reference
+	Other      Other // instead of Reference
+	Limits     Limits
+	Tolerances dump.Tolerances
+	Report     string // file to which a line for each launch is added; "": none
+	Dump       string // folder into which launches that differ are written; "": none
 }
 
-// Backend is the device's, with every launch that is chosen compared.
-type Backend struct {
-	backend.Backend
+// comparer is the taker.
+type comparer struct {
 	cfg    Config
 	report *report
-
-	// quiet is held for writing while a launch is compared, and for reading while work is put in: nothing else runs meanwhile.
-	quiet lockrank.RWMutex[lockrank.CompareQuiet]
+	before []byte // where memory is copied to; used only while the device is quiet
 
 	mu     lockrank.Mutex[lockrank.CompareDevice]
-	queues map[*queue]bool // guarded by mu: those that are open
-	before []byte          // guarded by quiet: where memory is copied to
+	refs   map[*tap.Device]*reference // guarded by mu
+	states map[*tap.Kernel]*kernel    // guarded by mu
+}
+
+type reference struct {
+	space  *tap.Space
+	loader Loader
+}
+
+// kernel is what was compared of one.
+type kernel struct {
+	*tap.Kernel
+	mu    lockrank.Mutex[lockrank.CompareKernel]
+	seen  int               // guarded by mu: launches that Every counts
+	use   map[[3]uint32]use // guarded by mu: by block shape
+	large bool              // guarded by mu: a launch was too large, and that was said
 }
 
 // New makes the backend. Nothing starts before Open.
-func New(cfg Config) *Backend {
-	return &Backend{Backend: cfg.Device, cfg: cfg, report: newReport(cfg.Report), queues: map[*queue]bool{}}
+func New(cfg Config) backend.Backend {
+	c := &comparer{cfg: cfg, report: newReport(cfg.Report), refs: map[*tap.Device]*reference{}, states: map[*tap.Kernel]*kernel{}}
+	return tap.New(cfg.Device, c)
 }
 
-// memory is what the comparison asks of a device's memory.
-type memory interface {
-	backend.Memory
-	backend.Finder
-	backend.Lister
-	backend.Virtual
-	backend.Sharer
-	Range() (base, size uint64)
-}
-
-// whole is what the drivers of CPUs offer, and what must stay visible through the wrapping.
-type whole interface {
-	backend.Device
-	backend.Domains
-	backend.DomainLimits
-	backend.StackLimit
-	backend.Textures
-}
-
-// Open opens the devices.
-func (b *Backend) Open() ([]backend.Device, error) {
-	devs, err := b.Backend.Open()
-	if err != nil {
-		return nil, err
+func (c *comparer) kernel(k *tap.Kernel) *kernel {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.states[k]
+	if s == nil {
+		s = &kernel{Kernel: k, use: map[[3]uint32]use{}}
+		c.states[k] = s
 	}
-	var all []backend.Device
-	for _, d := range devs {
-		w, ok := d.(whole)
-		if !ok {
-			return nil, fmt.Errorf("device %s: its launches cannot be compared", d.Info().Name)
-		}
-		m, ok := d.Memory().(memory)
-		if !ok {
-			return nil, fmt.Errorf("device %s: its memory cannot be compared", d.Info().Name)
-		}
-		own := &device{whole: w, b: b, mem: &hostMemory{memory: m}}
-		own.space = &Space{mem: own.mem}
-		own.ref = b.cfg.Reference(d, own.space)
-		all = append(all, own)
-	}
-	return all, nil
+	return s
 }
 
-type device struct {
-	whole
-	b     *Backend
-	mem   *hostMemory
-	space *Space
-	ref   Loader
-}
-
-// Memory is the device's, which also knows what host memory kernels were promised.
-func (d *device) Memory() backend.Memory { return d.mem }
-
-func (d *device) NewQueue(priority int) (backend.Queue, error) {
-	q, err := d.whole.NewQueue(priority)
-	return d.b.wrap(d, q, err)
-}
-
-func (d *device) NewQueueIn(domain uint64, priority int) (backend.Queue, error) {
-	q, err := d.whole.NewQueueIn(domain, priority)
-	return d.b.wrap(d, q, err)
-}
-
-func (b *Backend) wrap(d *device, q backend.Queue, err error) (backend.Queue, error) {
-	if err != nil {
-		return nil, err
-	}
-	c, ok := q.(callbacks)
-	if !ok {
-		return nil, fmt.Errorf("device %s: its queues cannot be compared", d.Info().Name)
-	}
-	own := &queue{callbacks: c, d: d}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queues[own] = true
-	return own, nil
-}
-
-func (d *device) Load(m *backend.Module) (backend.Program, error) {
-	p, err := d.whole.Load(m)
-	if err != nil {
-		return nil, err
-	}
-	return &program{Program: p, d: d, m: m, kernels: map[string]*kernel{}}, nil
-}
-
-type program struct {
-	backend.Program
-	d *device
-	m *backend.Module
-
-	mu      lockrank.Mutex[lockrank.CompareProgram]
-	ref     backend.Program    // guarded by mu: loaded when first needed
-	kernels map[string]*kernel // guarded by mu
-}
-
-func (p *program) Kernel(name string) (backend.Kernel, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if k := p.kernels[name]; k != nil {
-		return k, nil
-	}
-	k, err := p.Program.Kernel(name)
-	if err != nil {
-		return nil, err
-	}
-	s, ok := k.(started)
-	if !ok {
-		return nil, fmt.Errorf("kernel %s: it cannot be compared", name)
-	}
-	own := &kernel{started: s, p: p, use: map[[3]uint32]use{}}
-	for i := range p.m.Kernels {
-		if p.m.Kernels[i].Name == name {
-			own.decl = &p.m.Kernels[i]
-		}
-	}
-	p.kernels[name] = own
-	return own, nil
-}
-
-// runner is the reference's kernel.
-func (p *program) runner(name string) (backend.Kernel, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ref == nil {
-		r, err := p.d.ref.LoadWith(p.m, p.Var)
+// reference is that of a device.
+func (c *comparer) reference(d *tap.Device) (*reference, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.refs[d]
+	if r == nil {
+		space, err := d.Space()
 		if err != nil {
 			return nil, err
 		}
-		p.ref = r
+		r = &reference{space, c.cfg.Reference(d.Inner(), space)}
+		c.refs[d] = r
 	}
-	return p.ref.Kernel(name)
+	return r, nil
 }
 
-func (p *program) Unload() error {
-	p.mu.Lock()
-	ref := p.ref
-	p.ref = nil
-	p.mu.Unlock()
-	if ref != nil {
-		_ = ref.Unload() // its variables are the device's
+// Launch compares the launch if it is chosen.
+func (c *comparer) Launch(q *tap.Queue, tk *tap.Kernel, l *backend.Launch) error {
+	k := c.kernel(tk)
+	chosen, why := k.chosen(l, &c.cfg.Limits)
+	if chosen {
+		return c.compare(q, k, l)
 	}
-	return p.Program.Unload()
-}
-
-type started interface {
-	backend.Kernel
-	backend.Starter
-	Compiled
-}
-
-type kernel struct {
-	started
-	p    *program
-	decl *backend.KernelDecl
-
-	mu    lockrank.Mutex[lockrank.CompareKernel]
-	use   map[[3]uint32]use // guarded by mu: by block shape
-	large bool              // guarded by mu: a launch was too large, and that was said
-	hash  string            // of its text; set with text
-	text  string            // guarded by mu
+	if why != "" {
+		c.skip(k.line(l), why)
+	}
+	return q.Put(func() error { return q.Direct(k.Kernel, l) })
 }

@@ -13,6 +13,7 @@ import (
 // Limits say which launches are compared.
 type Limits struct {
 	Launches int            // of each kernel and block shape
+	Every    int            // only every so many-th launch of a kernel; 0 and 1: each
 	Threads  uint64         // of a launch
 	Time     time.Duration  // that the reference may take for one, and after which it gets no more of that kernel and shape
 	Memory   uint64         // bytes that are copied for one
@@ -20,7 +21,7 @@ type Limits struct {
 }
 
 // ParseLimits reads what KUDZU_COMPARE says: "1" for the usual limits, or some of
-// launches=16,threads=262144,seconds=20,memory=1G,only=REGEXP.
+// launches=16,every=1,threads=262144,seconds=20,memory=1G,only=REGEXP.
 func ParseLimits(s string) (Limits, error) {
 	l := Limits{Launches: 16, Threads: 1 << 18, Time: 20 * time.Second, Memory: 1 << 30}
 	if s == "1" {
@@ -32,6 +33,8 @@ func ParseLimits(s string) (Limits, error) {
 		switch name {
 		case "launches":
 			l.Launches, err = strconv.Atoi(value)
+		case "every":
+			l.Every, err = strconv.Atoi(value)
 		case "threads":
 			l.Threads, err = strconv.ParseUint(value, 10, 64)
 		case "seconds":
@@ -43,7 +46,7 @@ func ParseLimits(s string) (Limits, error) {
 		case "only":
 			l.Only, err = regexp.Compile(value)
 		default:
-			return l, fmt.Errorf("%q is not one of 1, launches=, threads=, seconds=, memory=, only=", part)
+			return l, fmt.Errorf("%q is not one of 1, launches=, every=, threads=, seconds=, memory=, only=", part)
 		}
 		if err != nil {
 			return l, fmt.Errorf("%s: %w", part, err)
@@ -59,6 +62,9 @@ func (k *kernel) chosen(l *backend.Launch, lim *Limits) (ok bool, why string) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.seen++; lim.Every > 1 && (k.seen-1)%lim.Every != 0 {
+		return false, ""
+	}
 	u := k.use[l.Block]
 	if u.launches >= lim.Launches || u.time >= lim.Time {
 		return false, ""

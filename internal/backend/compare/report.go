@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"strings"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/backend/tap"
 	"kudzu/internal/config"
+	"kudzu/internal/dump"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
 )
@@ -40,7 +43,18 @@ type Where struct {
 	Words     int    `json:"words"`  // of 32 bits that differ
 	Device    string `json:"device"` // the first
 	Reference string `json:"reference"`
+	// Places are the first that differ.
+	Places []Place `json:"places,omitempty"`
 }
+
+// Place is a word that differs, and the next.
+type Place struct {
+	Address           uint64 `json:"address"`
+	Device, Reference []byte
+}
+
+// maxPlaces is how many places of a region a line has.
+const maxPlaces = 2
 
 type report struct {
 	program string
@@ -94,26 +108,30 @@ func (r *report) add(l *Line) {
 const maxWhere = 8
 
 // where sums differences up by region.
-func (im image) where(all []delta) []Where {
+func where(im tap.Image, all []tap.Delta) []Where {
 	var list []Where
 	last := -1
 	for i := range all {
 		d := &all[i]
-		if d.at.region != last {
-			if last = d.at.region; len(list) == maxWhere {
+		if d.At.Region != last {
+			if last = d.At.Region; len(list) == maxWhere {
 				break
 			}
 			r := &im[last]
-			list = append(list, Where{Base: fmt.Sprintf("%#x", r.base), Size: len(r.live), Offset: -1})
+			list = append(list, Where{Base: fmt.Sprintf("%#x", r.Base), Size: len(r.Live), Offset: -1})
 		}
 		w := &list[len(list)-1]
-		for at := 0; at+4 <= len(d.device); at += 4 {
-			a, b := binary.LittleEndian.Uint32(d.device[at:]), binary.LittleEndian.Uint32(d.reference[at:])
+		for at := 0; at+4 <= len(d.Device); at += 4 {
+			a, b := binary.LittleEndian.Uint32(d.Device[at:]), binary.LittleEndian.Uint32(d.Reference[at:])
 			if a == b {
 				continue
 			}
+			if len(w.Places) < maxPlaces {
+				end := min(at+8, len(d.Device))
+				w.Places = append(w.Places, Place{im[d.At.Region].Base + uint64(d.At.Offset+at), bytes.Clone(d.Device[at:end]), bytes.Clone(d.Reference[at:end])})
+			}
 			if w.Words++; w.Offset < 0 {
-				w.Offset, w.Device, w.Reference = d.at.offset+at, show(a), show(b)
+				w.Offset, w.Device, w.Reference = d.At.Offset+at, show(a), show(b)
 			}
 		}
 	}
@@ -122,12 +140,15 @@ func (im image) where(all []delta) []Where {
 
 // show is a word in the ways it may be meant.
 func show(w uint32) string {
-	return fmt.Sprintf("%#08x (f32 %g, f16 %g %g)", w, math.Float32frombits(w), half(uint16(w)), half(uint16(w>>16)))
+	return fmt.Sprintf("%#08x (f32 %g, f16 %g %g)", w, math.Float32frombits(w), dump.Half(uint16(w)), dump.Half(uint16(w>>16)))
 }
 
 // params is the parameters of a launch; addresses are given as a place in a region.
-func (im image) params(decl *backend.KernelDecl, l *backend.Launch) []string {
+func params(im tap.Image, decl *backend.KernelDecl, l *backend.Launch) []string {
 	var list []string
+	if decl == nil {
+		return nil
+	}
 	for _, p := range decl.Params {
 		if p.Offset+p.Size > len(l.Params) {
 			break
@@ -141,8 +162,8 @@ func (im image) params(decl *backend.KernelDecl, l *backend.Launch) []string {
 			x := load(b)
 			s = fmt.Sprintf("%#x", x)
 			for i := range im {
-				if x-im[i].base < uint64(len(im[i].live)) {
-					s += fmt.Sprintf(" = %#x+%d", im[i].base, x-im[i].base)
+				if x-im[i].Base < uint64(len(im[i].Live)) {
+					s += fmt.Sprintf(" = %#x+%d", im[i].Base, x-im[i].Base)
 				}
 			}
 		}

@@ -3,95 +3,207 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
-	"lukechampine.com/blake3"
-
 	"kudzu/internal/backend"
+	"kudzu/internal/backend/tap"
+	"kudzu/internal/config"
+	"kudzu/internal/lazyre"
 	"kudzu/internal/logx"
 )
 
-// patience is how long a launch waits for other work before it goes on without being compared: a queue may wait for something
-// that the program does only after this launch.
-const patience = 30 * time.Second
-
 // compare runs a launch on the reference and on the device.
-func (q *queue) compare(k *kernel, l *backend.Launch) error {
-	b := q.d.b
+func (c *comparer) compare(q *tap.Queue, k *kernel, l *backend.Launch) error {
 	line := k.line(l)
-	launch := func() error { return q.callbacks.Launch(k.started, l) }
-	run, why := k.ready(l)
+	launch := func() error { return q.Direct(k.Kernel, l) }
+	busy := func() error {
+		c.skip(line, "other work does not end")
+		return launch()
+	}
+	if c.cfg.Other != nil {
+		return q.Quiet(func() error { return c.elsewhere(q, k, l, line) }, busy)
+	}
+	run, space, why := c.ready(q, k, l)
 	if run == nil {
-		b.skip(line, why)
-		return q.put(launch)
+		c.skip(line, why)
+		return q.Put(launch)
 	}
-	b.quiet.Lock()
-	defer b.quiet.Unlock()
-	if !b.drained() {
-		b.skip(line, "other work does not end")
-		return launch()
-	}
-	im, ok := take(q.d.mem.extents(), b.cfg.Limits.Memory, &b.before)
+	return q.Quiet(func() error { return c.here(q, k, l, line, run, space) }, busy)
+}
+
+// here compares with a reference in this process. Preconditions: the device is quiet.
+func (c *comparer) here(q *tap.Queue, k *kernel, l *backend.Launch, line *Line, run Runner, space *tap.Space) error {
+	launch := func() error { return q.Direct(k.Kernel, l) }
+	im, ok := q.Device().Take(c.cfg.Limits.Memory, &c.before)
 	if !ok {
-		b.skip(line, "memory")
+		c.skip(line, "memory")
 		return launch()
 	}
-	q.d.space.outside.Store(false)
+	space.Outside()
 	begin := time.Now()
-	refErr := run.RunFor(l, b.cfg.Limits.Time)
+	refErr := run.RunFor(l, c.cfg.Limits.Time)
 	took := time.Since(begin)
 	k.took(l, took)
 	line.Seconds = took.Seconds()
-	ref := im.undo()
+	ref := im.Undo()
+	outside := space.Outside()
+	why := ""
 	var fault *backend.Fault
 	switch {
 	case errors.Is(refErr, backend.ErrTime):
 		why = "time"
-	case q.d.space.outside.Load():
+	case outside:
 		why = "memory of the program"
 	case refErr != nil && !errors.As(refErr, &fault):
 		why = "reference: " + refErr.Error()
 	}
 	if why != "" {
-		b.skip(line, why)
+		c.skip(line, why)
 		return launch()
 	}
 	if err := launch(); err != nil {
 		return err
 	}
-	b.finish(k, l, line, im, ref, fault, q.Sync())
+	c.finish(q, k, l, line, im, ref, fault, q.Sync())
 	return nil
 }
 
 // finish judges what the two left. A fault is the program's to hear of when it synchronizes.
-func (b *Backend) finish(k *kernel, l *backend.Launch, line *Line, im image, ref changes, fault *backend.Fault, err error) {
+func (c *comparer) finish(q *tap.Queue, k *kernel, l *backend.Launch, line *Line, im tap.Image, ref tap.Changes, fault *backend.Fault, err error) {
 	var own *backend.Fault
 	if err != nil && !errors.As(err, &own) {
-		b.skip(line, "device: "+err.Error())
+		c.skip(line, "device: "+err.Error())
 		return
+	}
+	save := func() {
+		if line.Outcome != Different || c.cfg.Dump == "" {
+			return
+		}
+		cap, failed := q.CaptureFrom(im, k.Kernel, l, false, c.cfg.Limits.Memory)
+		if failed == nil {
+			failed = cap.Finish(err)
+		}
+		c.save(k, l, line, cap, failed)
 	}
 	if own != nil || fault != nil {
-		line.Outcome = Same
-		if own == nil || fault == nil || own.Kind != fault.Kind {
-			line.Outcome, line.Why = Different, fmt.Sprintf("fault: %v, reference %v", faultText(own), faultText(fault))
-			line.Params = im.params(k.decl, l)
-			if b.cfg.Dump != "" {
-				b.dump(k, l, line, im)
-			}
-		}
-		b.report.add(line)
+		c.faults(line, own, fault)
+		line.Params = params(im, k.Decl, l)
+		save()
+		c.report.add(line)
 		return
 	}
-	all, touched := im.deltas(ref)
-	line.Touched = touched * chunk
+	all, touched := im.Deltas(ref)
+	line.Touched = touched * tap.Chunk
 	if len(all) > 0 {
-		line.Params, line.Where = im.params(k.decl, l), im.where(all)
+		line.Params, line.Where = params(im, k.Decl, l), where(im, all)
 	}
-	line.Outcome, line.Why = judge(all, traitsOf(k.slice()))
-	if line.Outcome == Different && b.cfg.Dump != "" {
-		b.dump(k, l, line, im)
+	c.judge(k, line, all)
+	save()
+	c.report.add(line)
+}
+
+// judge sets the outcome.
+func (c *comparer) judge(k *kernel, line *Line, all []tap.Delta) {
+	text, _ := k.Text()
+	line.Outcome, line.Why = judge(all, traitsOf(text))
+	if t := c.cfg.Tolerances.Of(k.Name()); line.Outcome == Different && len(t) > 0 {
+		for i := range all {
+			if !t.Within(all[i].Device, all[i].Reference) {
+				return
+			}
+		}
+		line.Outcome, line.Why = Explained, "within the tolerance "+t.String()
 	}
-	b.report.add(line)
+}
+
+// faults compares how the two ended.
+func (c *comparer) faults(line *Line, own, fault *backend.Fault) {
+	line.Outcome = Same
+	if own == nil || fault == nil || own.Kind != fault.Kind {
+		line.Outcome, line.Why = Different, fmt.Sprintf("fault: %v, reference %v", faultText(own), faultText(fault))
+	}
+}
+
+// elsewhere compares with a reference in another process. Preconditions: the device is quiet.
+func (c *comparer) elsewhere(q *tap.Queue, k *kernel, l *backend.Launch, line *Line) error {
+	launch := func() error { return q.Direct(k.Kernel, l) }
+	text, _ := k.Text()
+	if traitsOf(text).heap {
+		c.skip(line, "device heap")
+		return launch()
+	}
+	cap, err := q.Capture(k.Kernel, l, false, c.cfg.Limits.Memory)
+	if err != nil {
+		c.skip(line, "memory: "+err.Error())
+		return launch()
+	}
+	if err := launch(); err != nil {
+		return err
+	}
+	if err := cap.Finish(q.Sync()); err != nil {
+		c.skip(line, "device: "+err.Error())
+		return nil
+	}
+	begin := time.Now()
+	after, fault, err := c.cfg.Other.Replay(cap.File, c.cfg.Limits.Time)
+	took := time.Since(begin)
+	k.took(l, took)
+	line.Seconds = took.Seconds()
+	if err != nil {
+		why := "reference: " + err.Error()
+		if errors.Is(err, backend.ErrTime) {
+			why = "time"
+		}
+		c.skip(line, why)
+		return nil
+	}
+	im, ref := make(tap.Image, len(cap.Regions)), tap.Changes{}
+	for i := range im {
+		im[i] = tap.Region{Base: cap.Regions[i].Base, Live: cap.After[i], Before: cap.Before[i]}
+	}
+	if cap.Fault != "" || fault != nil {
+		var own *backend.Fault
+		if cap.Fault != "" {
+			own = &backend.Fault{Kind: backend.FaultKind(cap.Kind), Kernel: cap.Kernel, Detail: cap.Fault}
+		}
+		c.faults(line, own, fault)
+		line.Params = params(im, k.Decl, l)
+	} else {
+		ref = im.Against(after)
+		all, touched := im.Deltas(ref)
+		line.Touched = touched * tap.Chunk
+		if len(all) > 0 {
+			line.Params, line.Where = params(im, k.Decl, l), where(im, all)
+		}
+		c.judge(k, line, all)
+	}
+	if line.Outcome == Different && c.cfg.Dump != "" {
+		c.save(k, l, line, cap, nil)
+	}
+	c.report.add(line)
+	return nil
+}
+
+var unusual = lazyre.New(`[^\w.-]+`)
+
+// save writes a launch that differs.
+func (c *comparer) save(k *kernel, l *backend.Launch, line *Line, cap *tap.Capture, err error) {
+	if err == nil {
+		err = os.MkdirAll(c.cfg.Dump, 0o755)
+	}
+	_, hash := k.Text()
+	name := fmt.Sprintf("%.60s-%s-%dx%dx%d.kzd", unusual().ReplaceAllString(k.Name(), "_"), hash, l.Block[0], l.Block[1], l.Block[2])
+	path := filepath.Join(c.cfg.Dump, name)
+	if err == nil {
+		err = cap.Write(path, false)
+	}
+	if err != nil {
+		logx.Warnf(config.CompareDump+": %v", err)
+		return
+	}
+	line.Dump = path
 }
 
 func faultText(f *backend.Fault) string {
@@ -101,77 +213,49 @@ func faultText(f *backend.Fault) string {
 	return f.Error()
 }
 
-func (b *Backend) skip(line *Line, why string) {
+func (c *comparer) skip(line *Line, why string) {
 	line.Outcome, line.Why = Skipped, why
-	b.report.add(line)
+	c.report.add(line)
 }
 
 // ready has both executors prepared; nil if there is nothing to compare, and why.
-func (k *kernel) ready(l *backend.Launch) (Runner, string) {
-	compiled, err := k.Compiled(l)
+func (c *comparer) ready(q *tap.Queue, k *kernel, l *backend.Launch) (Runner, *tap.Space, string) {
+	if own, ok := k.Kernel.Kernel.(Compiled); ok {
+		compiled, err := own.Compiled(l)
+		if err != nil {
+			return nil, nil, "device: " + err.Error()
+		}
+		if !compiled {
+			return nil, nil, "not compiled"
+		}
+	}
+	if text, _ := k.Text(); traitsOf(text).heap {
+		return nil, nil, "device heap"
+	}
+	r, err := c.reference(q.Device())
 	if err != nil {
-		return nil, "device: " + err.Error()
+		return nil, nil, err.Error()
 	}
-	if !compiled {
-		return nil, "not compiled"
+	p := k.Program()
+	prog, err := p.Reference(func() (backend.Program, error) { return r.loader.LoadWith(p.Module(), p.Var) })
+	if err != nil {
+		return nil, nil, "reference: " + err.Error()
 	}
-	if traitsOf(k.slice()).heap {
-		return nil, "device heap"
-	}
-	ref, err := k.p.runner(k.Name())
+	ref, err := prog.Kernel(k.Name())
 	if err == nil {
 		err = ref.Prepare(l.Block)
 	}
 	if err != nil {
-		return nil, "reference: " + err.Error()
+		return nil, nil, "reference: " + err.Error()
 	}
-	r, ok := ref.(Runner)
+	run, ok := ref.(Runner)
 	if !ok {
-		return nil, fmt.Sprintf("BUG: %T cannot run", ref)
+		return nil, nil, fmt.Sprintf("BUG: %T cannot run", ref)
 	}
-	return r, ""
-}
-
-// slice is the kernel's text.
-func (k *kernel) slice() string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.text == "" {
-		text, _, err := k.p.m.Slice(k.Name())
-		if err != nil {
-			logx.Debugf("kernel %s: %v", k.Name(), err)
-			text = k.p.m.Text
-		}
-		sum := blake3.Sum256([]byte(text))
-		k.text, k.hash = text, fmt.Sprintf("%x", sum[:8])
-	}
-	return k.text
+	return run, r.space, ""
 }
 
 func (k *kernel) line(l *backend.Launch) *Line {
-	k.slice()
-	return &Line{Kernel: k.Name(), Text: k.hash, Grid: l.Grid, Block: l.Block, Shared: l.DynamicShared}
-}
-
-// drained waits until every queue is empty. Preconditions: b.quiet is held.
-func (b *Backend) drained() bool {
-	b.mu.Lock()
-	var all []*queue
-	for q := range b.queues {
-		all = append(all, q)
-	}
-	b.mu.Unlock()
-	end := time.Now().Add(patience)
-	for _, q := range all {
-		for pause := 10 * time.Microsecond; ; pause = min(2*pause, time.Millisecond) {
-			if done, err := q.Done(); done || err != nil { // with a fault there is nothing under way either
-				break
-			}
-			if time.Now().After(end) {
-				return false
-			}
-			time.Sleep(pause)
-		}
-	}
-	return true
+	_, hash := k.Text()
+	return &Line{Kernel: k.Name(), Text: hash, Grid: l.Grid, Block: l.Block, Shared: l.DynamicShared}
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"kudzu/internal/backend/tap"
+	"kudzu/internal/dump"
 )
 
 // Outcomes of a comparison.
@@ -17,7 +20,7 @@ const (
 )
 
 // judge says what differences mean.
-func judge(all []delta, t traits) (outcome, why string) {
+func judge(all []tap.Delta, t traits) (outcome, why string) {
 	switch {
 	case len(all) == 0:
 		return Same, ""
@@ -72,44 +75,27 @@ type format struct {
 var formats = []format{
 	{"f64", 8, 0x1p-40, func(k kinds) bool { return k.f64 }, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }},
 	{"f32", 4, 0x1p-14, func(k kinds) bool { return k.f32 }, func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }},
-	{"f16", 2, 0x1p-8, func(k kinds) bool { return k.f16 }, func(b []byte) float64 { return half(binary.LittleEndian.Uint16(b)) }},
+	{"f16", 2, 0x1p-8, func(k kinds) bool { return k.f16 }, func(b []byte) float64 { return dump.Half(binary.LittleEndian.Uint16(b)) }},
 	{"bf16", 2, 0x1p-6, func(k kinds) bool { return k.bf16 }, func(b []byte) float64 {
 		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
 	}},
 }
 
-func half(h uint16) float64 {
-	e, m := int(h>>10&31), float64(h&1023)
-	v := math.Ldexp(1024+m, e-25)
-	switch {
-	case e == 31 && m != 0:
-		return math.NaN()
-	case e == 31:
-		v = math.Inf(1)
-	case e == 0:
-		v = math.Ldexp(m, -24)
-	}
-	if h>>15 != 0 {
-		return -v
-	}
-	return v
-}
-
 // worst is the largest difference in parts of the largest value that differs in its region, +Inf if it makes no sense to read memory so.
-func (f *format) worst(all []delta) float64 {
+func (f *format) worst(all []tap.Delta) float64 {
 	largest, off := map[int]float64{}, map[int]float64{}
 	for i := range all {
 		d := &all[i]
-		for at := 0; at+f.size <= len(d.device); at += f.size {
-			a, b := f.value(d.device[at:]), f.value(d.reference[at:])
+		for at := 0; at+f.size <= len(d.Device); at += f.size {
+			a, b := f.value(d.Device[at:]), f.value(d.Reference[at:])
 			if math.IsNaN(a) && math.IsNaN(b) || a == b { // what does not differ may not even be of this format
 				continue
 			}
 			if math.IsNaN(a-b) || math.IsInf(a-b, 0) {
 				return math.Inf(1)
 			}
-			largest[d.at.region] = max(largest[d.at.region], math.Abs(a), math.Abs(b))
-			off[d.at.region] = max(off[d.at.region], math.Abs(a-b))
+			largest[d.At.Region] = max(largest[d.At.Region], math.Abs(a), math.Abs(b))
+			off[d.At.Region] = max(off[d.At.Region], math.Abs(a-b))
 		}
 	}
 	worst := 0.0
@@ -120,16 +106,16 @@ func (f *format) worst(all []delta) float64 {
 }
 
 // nans says that wherever the two differ both have an f64 that is no number.
-func nans(all []delta) bool {
+func nans(all []tap.Delta) bool {
 	for i := range all {
 		d := &all[i]
-		for at := 0; at+8 <= len(d.device); at += 8 {
-			a, b := binary.LittleEndian.Uint64(d.device[at:]), binary.LittleEndian.Uint64(d.reference[at:])
+		for at := 0; at+8 <= len(d.Device); at += 8 {
+			a, b := binary.LittleEndian.Uint64(d.Device[at:]), binary.LittleEndian.Uint64(d.Reference[at:])
 			if a != b && !(math.IsNaN(math.Float64frombits(a)) && math.IsNaN(math.Float64frombits(b))) {
 				return false
 			}
 		}
-		if rest := len(d.device) &^ 7; !bytes.Equal(d.device[rest:], d.reference[rest:]) {
+		if rest := len(d.Device) &^ 7; !bytes.Equal(d.Device[rest:], d.Reference[rest:]) {
 			return false
 		}
 	}
@@ -137,15 +123,15 @@ func nans(all []delta) bool {
 }
 
 // permuted says that in each region both have the same words of 32 or 64 bits, in another order.
-func permuted(all []delta) bool {
+func permuted(all []tap.Delta) bool {
 	word := func(size int) bool {
 		device, reference := map[int][]uint64{}, map[int][]uint64{}
 		for i := range all {
 			d := &all[i]
-			r := d.at.region
-			for at := 0; at+size <= len(d.device); at += size {
-				device[r] = append(device[r], load(d.device[at:at+size]))
-				reference[r] = append(reference[r], load(d.reference[at:at+size]))
+			r := d.At.Region
+			for at := 0; at+size <= len(d.Device); at += size {
+				device[r] = append(device[r], load(d.Device[at:at+size]))
+				reference[r] = append(reference[r], load(d.Reference[at:at+size]))
 			}
 		}
 		for r := range device {

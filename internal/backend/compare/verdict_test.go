@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"kudzu/internal/backend/tap"
 )
 
 func words(list ...uint32) []byte {
@@ -58,7 +60,7 @@ func TestJudge(t *testing.T) {
 		{"halves", words(0x3c003c00), words(0x3c003c01), traits{matrix: true, stores: kinds{f16: true}}, Explained, "of the largest f16"},
 		{"time", words(1), words(2), traits{clock: true}, Explained, "time"},
 	} {
-		got, why := judge([]delta{{place{0, 0}, c.device, c.reference}}, c.t)
+		got, why := judge([]tap.Delta{{Device: c.device, Reference: c.reference}}, c.t)
 		if got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %s, %s", c.name, got, why)
 		}

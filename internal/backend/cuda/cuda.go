@@ -140,6 +140,9 @@ type device struct {
 	info    backend.Info
 	through func(text, target string) (string, error)
 	starts  sync.Map // where an allocation begins that was moved up for its alignment: uintptr by address
+	book    backend.Book
+	placed  placed
+	shown   textures
 }
 
 // Attribute numbers of CUdevice_attribute that Info is filled from.

@@ -12,6 +12,9 @@ type memory device
 
 var _ backend.HostMemory = (*memory)(nil)
 
+// Allocations lists what kernels may reach.
+func (m *memory) Allocations() [][2]uint64 { return m.book.List() }
+
 // Alloc is cuMemAlloc, which aligns by 512; for more, enough is asked to move the beginning.
 func (m *memory) Alloc(n, align uint64) (backend.Addr, error) {
 	const natural = 512
@@ -25,17 +28,18 @@ func (m *memory) Alloc(n, align uint64) (backend.Addr, error) {
 		return err
 	})
 	if err != nil || more == 0 {
-		return backend.Addr(p), noMemory(err)
+		return m.book.Add(backend.Addr(p), n, noMemory(err))
 	}
 	at := (p + uintptr(align) - 1) &^ (uintptr(align) - 1)
 	if at != p {
 		m.starts.Store(at, p)
 	}
-	return backend.Addr(at), nil
+	return m.book.Add(backend.Addr(at), n, nil)
 }
 
 // Free gives an allocation back.
 func (m *memory) Free(a backend.Addr) error {
+	m.book.Drop(a)
 	p := uintptr(a)
 	if start, ok := m.starts.LoadAndDelete(p); ok {
 		p = start.(uintptr)
@@ -64,11 +68,12 @@ func (m *memory) AllocHost(n uint64) (backend.Addr, error) {
 		p, err = m.api.getPtr("cuMemHostAlloc", uintptr(n), hostFlags)
 		return err
 	})
-	return backend.Addr(p), noMemory(err)
+	return m.book.Add(backend.Addr(p), n, noMemory(err))
 }
 
 // FreeHost is cuMemFreeHost.
 func (m *memory) FreeHost(a backend.Addr) error {
+	m.book.Drop(a)
 	return (*device)(m).do(func() error { return m.api.call("cuMemFreeHost", uintptr(a)) })
 }
 
@@ -86,12 +91,14 @@ func (m *memory) RegisterHost(a backend.Addr, n uint64) error {
 		if err != nil {
 			return errors.Join(err, m.api.call("cuMemHostUnregister", uintptr(a)))
 		}
-		return nil
+		_, err = m.book.Add(a, n, nil)
+		return err
 	})
 }
 
 // UnregisterHost is cuMemHostUnregister.
 func (m *memory) UnregisterHost(a backend.Addr) error {
+	m.book.Drop(a)
 	return (*device)(m).do(func() error { return m.api.call("cuMemHostUnregister", uintptr(a)) })
 }
 

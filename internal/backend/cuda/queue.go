@@ -114,10 +114,16 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	if n == 0 {
 		extra = 0
 	}
-	if l.Cooperative || l.Cluster != [3]uint32{} {
-		return q.launchEx(kn.fn, l, extra)
-	}
-	return q.call("cuLaunchKernel", kn.fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
+	return q.around(func() error {
+		if l.Cooperative || l.Cluster != [3]uint32{} {
+			return q.launchEx(kn.fn, l, extra)
+		}
+		return q.launchPlain(kn.fn, l, extra)
+	})
+}
+
+func (q *queue) launchPlain(fn uintptr, l *backend.Launch, extra uintptr) error {
+	return q.call("cuLaunchKernel", fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
 		uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.DynamicShared), q.stream, 0, extra)
 }
 

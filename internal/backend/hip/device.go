@@ -27,6 +27,7 @@ type device struct {
 	plan    plan
 
 	peers  peers
+	book   backend.Book
 	queues sync.Map      // *queue: those that are open
 	stack  atomic.Uint64 // bytes a thread that a context asked for
 

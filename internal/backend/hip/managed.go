@@ -17,7 +17,8 @@ func (m *memory) AllocManaged(n uint64) (backend.Addr, error) {
 	if !m.info.Managed {
 		return 0, &backend.Unsupported{What: "managed memory that moves with this kernel driver or GPU"}
 	}
-	return m.allocate(hip.HipMallocManaged, uintptr(n), hip.HipMemAttachGlobal)
+	a, err := m.allocate(hip.HipMallocManaged, uintptr(n), hip.HipMemAttachGlobal)
+	return m.book.Add(a, n, err)
 }
 
 // advices are HIP's numbers.
@@ -30,7 +31,7 @@ var advices = [...]uintptr{
 // number is what HIP calls a device or the host. Memory for a device of another backend is the host's.
 func (d *device) number(where backend.Device) uintptr {
 	host := int32(hip.HipCpuDeviceId)
-	if w, ok := where.(*device); ok && w.b == d.b {
+	if w, ok := backend.Innermost(where).(*device); ok && w.b == d.b {
 		return uintptr(w.ordinal)
 	}
 	return uintptr(uint32(host))

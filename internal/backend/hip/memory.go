@@ -33,6 +33,9 @@ func (m *memory) allocate(f hip.Func, args ...uintptr) (backend.Addr, error) {
 // pageBytes is the alignment of everything hipMalloc gives: memory comes in pages.
 const pageBytes = 4096
 
+// Allocations lists what kernels may reach.
+func (m *memory) Allocations() [][2]uint64 { return m.book.List() }
+
 // Alloc is hipMalloc.
 func (m *memory) Alloc(n, align uint64) (backend.Addr, error) {
 	if align > pageBytes {
@@ -42,11 +45,12 @@ func (m *memory) Alloc(n, align uint64) (backend.Addr, error) {
 	if err == nil && align > 0 && uint64(a)&(max(align, 256)-1) != 0 {
 		return 0, errors.Join(fmt.Errorf("hipMalloc gave %#x, which is not aligned to %d", uint64(a), max(align, 256)), m.Free(a))
 	}
-	return a, err
+	return m.book.Add(a, n, err)
 }
 
 // Free is hipFree.
 func (m *memory) Free(a backend.Addr) error {
+	m.book.Drop(a)
 	return m.dev().do(func() error { return m.api.call(hip.HipFree, uintptr(a)) })
 }
 
@@ -62,11 +66,13 @@ func (m *memory) Usage() (free, total uint64) {
 
 // AllocHost is pinned memory, at one address for host and device; coherent, because CUDA's mapped memory is.
 func (m *memory) AllocHost(n uint64) (backend.Addr, error) {
-	return m.allocate(hip.HipHostMalloc, uintptr(n), hip.HipHostMallocPortable|hip.HipHostMallocMapped|hip.HipHostMallocCoherent)
+	a, err := m.allocate(hip.HipHostMalloc, uintptr(n), hip.HipHostMallocPortable|hip.HipHostMallocMapped|hip.HipHostMallocCoherent)
+	return m.book.Add(a, n, err)
 }
 
 // FreeHost is hipHostFree.
 func (m *memory) FreeHost(a backend.Addr) error {
+	m.book.Drop(a)
 	return m.dev().do(func() error { return m.api.call(hip.HipHostFree, uintptr(a)) })
 }
 
@@ -79,7 +85,8 @@ func (m *memory) RegisterHost(a backend.Addr, n uint64) error {
 		}
 		p, err := m.api.getPtr(hip.HipHostGetDevicePointer, uintptr(a), 0)
 		if err == nil && backend.Addr(p) == a {
-			return nil
+			_, err = m.book.Add(a, n, nil)
+			return err
 		}
 		if err == nil {
 			err = fmt.Errorf("host memory %#x: the device has it at %#x", uint64(a), p)
@@ -90,5 +97,6 @@ func (m *memory) RegisterHost(a backend.Addr, n uint64) error {
 
 // UnregisterHost is hipHostUnregister.
 func (m *memory) UnregisterHost(a backend.Addr) error {
+	m.book.Drop(a)
 	return m.dev().do(func() error { return m.api.call(hip.HipHostUnregister, uintptr(a)) })
 }

@@ -124,7 +124,8 @@ func (m virtualMemory) Map(a backend.Addr, n uint64, mem int, off uint64) error 
 	if err != nil {
 		return err
 	}
-	return m.call(hip.HipMemMap, uintptr(a), uintptr(n), uintptr(off), h, 0)
+	_, err = m.book.Add(a, n, m.call(hip.HipMemMap, uintptr(a), uintptr(n), uintptr(off), h, 0))
+	return err
 }
 
 // SetAccess is SetAccessOf for the device whose memory this is.
@@ -143,7 +144,7 @@ var accesses = [...]uint32{
 
 // SetAccessOf is hipMemSetAccess.
 func (m virtualMemory) SetAccessOf(a backend.Addr, n uint64, d backend.Device, access backend.Access) error {
-	to, ok := d.(*device)
+	to, ok := backend.Innermost(d).(*device)
 	if !ok || to.b != m.b || int(access) >= len(accesses) {
 		return &backend.Unsupported{What: "access of a device of another kind to memory of this one"}
 	}
@@ -157,6 +158,7 @@ func (m virtualMemory) SetAccessOf(a backend.Addr, n uint64, d backend.Device, a
 
 // Unmap is hipMemUnmap.
 func (m virtualMemory) Unmap(a backend.Addr, n uint64) error {
+	m.book.Drop(a)
 	return m.call(hip.HipMemUnmap, uintptr(a), uintptr(n))
 }
 

@@ -38,6 +38,9 @@ type grid struct {
 	next      atomic.Uint64
 	cancel    *atomic.Bool // of this grid and those that it launches
 
+	watch *Watch              // nil: nobody asked
+	order func(uint64) uint64 // of blocks; nil: as they are numbered
+
 	kern  *kernel
 	depth int // grids that this one was launched from
 	kids  children
@@ -246,7 +249,11 @@ func (g *grid) work() (err error) {
 			first, end := g.take(n)
 			more = first < end
 			for i := first; i < end; i++ {
-				resident = append(resident, g.newBlock(i))
+				n := i
+				if g.order != nil {
+					n = g.order(i)
+				}
+				resident = append(resident, g.newBlock(n))
 			}
 			g.join(resident)
 		}

@@ -1,8 +1,10 @@
 package interp
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -57,4 +59,16 @@ func (m *memory) UnregisterHost(a backend.Addr) error {
 	}
 	delete(m.host, uint64(a))
 	return nil
+}
+
+// Allocations lists what kernels may touch: device memory of the process, and host memory that was pinned or registered.
+func (m *memory) Allocations() [][2]uint64 {
+	all := m.Memory.Allocations()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for a, r := range m.host {
+		all = append(all, [2]uint64{a, r.size})
+	}
+	slices.SortFunc(all, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	return all
 }

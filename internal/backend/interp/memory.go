@@ -67,6 +67,9 @@ func (t *thread) mem(space ptx.Space, addr, n, align uint64) []byte {
 		return t.within(t.w.b.g.params, addr, n, given, "parameters")
 	}
 	t.check(addr, n)
+	if w := t.w.b.g.watch; w != nil {
+		w.touch(t, addr, n)
+	}
 	return hostBytes(addr, n)
 }
 

@@ -247,19 +247,5 @@ func RunNow(k backend.Kernel, l *backend.Launch) error { return RunFor(k, l, 0) 
 
 // RunFor is RunNow for at most so long, 0 for any time. After backend.ErrTime what the launch had written by then stays written.
 func RunFor(k backend.Kernel, l *backend.Launch, limit time.Duration) error {
-	own, ok := k.(*kernel)
-	if !ok {
-		return fmt.Errorf("kernel %s is not the interpreter's", k.Name())
-	}
-	g, err := own.prepare(l)
-	if err != nil {
-		return err
-	}
-	if limit > 0 {
-		defer time.AfterFunc(limit, func() { g.cancel.Store(true) }).Stop()
-	}
-	if err = g.run(); isCancelled(err) { // a block's own fault would have come first
-		return backend.ErrTime
-	}
-	return err
+	return RunWith(k, l, With{Limit: limit})
 }

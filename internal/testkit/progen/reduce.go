@@ -1,5 +1,7 @@
 package progen
 
+import "kudzu/internal/shrink"
+
 // Reduce takes away what it can while the program still fails, at most tries times.
 func Reduce(p *Program, fails func(*Program) bool, tries int) *Program {
 	for again := true; again && tries > 0; {
@@ -32,15 +34,7 @@ func reduceList(list *[]*node, fails func() bool, tries *int) bool {
 		*list = old
 		return false
 	}
-	for size := len(*list); size > 0; size /= 2 {
-		for i := 0; i < len(*list); {
-			end := min(i+size, len(*list))
-			next := append(append([]*node{}, (*list)[:i]...), (*list)[end:]...)
-			if !attempt(next) {
-				i = end
-			}
-		}
-	}
+	*list = shrink.List(*list, attempt)
 	for i := 0; i < len(*list); i++ {
 		n := (*list)[i]
 		for _, body := range append([][]*node{n.a, n.b}, n.parts...) {

@@ -1,7 +1,8 @@
-package compare
+package tap
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -16,8 +17,18 @@ const unit = 256
 // of the process will do needs no such list; to compare, one must know what there is.
 type hostMemory struct {
 	memory
-	mu   lockrank.RWMutex[lockrank.CompareHost]
+	mu   lockrank.RWMutex[lockrank.TapHost]
 	host []extent // guarded by mu
+}
+
+// memory is what is asked of a device's memory to keep that list.
+type memory interface {
+	backend.Memory
+	backend.Finder
+	backend.Lister
+	backend.Virtual
+	backend.Sharer
+	Range() (base, size uint64)
 }
 
 // extent is a range of memory.
@@ -57,17 +68,41 @@ func (m *hostMemory) UnregisterHost(a backend.Addr) error {
 	return err
 }
 
-// extents is all memory that kernels may reach, in order of addresses.
-func (m *hostMemory) extents() []extent {
+// extents is all memory that kernels may reach, in order of addresses. Where the device knows all of it, it is as the device says.
+func (d *Device) extents() []extent {
 	var all []extent
-	for _, a := range m.Allocations() {
-		all = append(all, extent{base: a[0], size: (a[1] + unit - 1) &^ (unit - 1)})
+	if d.mem == nil {
+		lister, _ := d.Device.Memory().(backend.Lister)
+		for _, a := range lister.Allocations() {
+			all = append(all, extent{base: a[0], size: a[1]})
+		}
+	} else {
+		for _, a := range d.mem.Allocations() {
+			all = append(all, extent{base: a[0], size: (a[1] + unit - 1) &^ (unit - 1)})
+		}
+		d.mem.mu.RLock()
+		all = append(all, d.mem.host...)
+		d.mem.mu.RUnlock()
 	}
-	m.mu.RLock()
-	all = append(all, m.host...)
-	m.mu.RUnlock()
 	slices.SortFunc(all, func(a, b extent) int { return cmp.Compare(a.base, b.base) })
-	return all
+	return apart(all)
+}
+
+// apart cuts off what of an extent lies in the one before: host memory may be registered twice, in parts.
+func apart(all []extent) []extent {
+	var out []extent
+	end := uint64(0)
+	for _, e := range all {
+		if e.base < end {
+			cut := min(end-e.base, e.size)
+			e.base, e.size = e.base+cut, e.size-cut
+		}
+		if e.size > 0 {
+			out = append(out, e)
+			end = e.base + e.size
+		}
+	}
+	return out
 }
 
 // Space is the memory that the reference may touch: what is copied and put back. Any other memory of the process, which the
@@ -76,6 +111,17 @@ type Space struct {
 	mem     *hostMemory
 	outside atomic.Bool // such memory was asked for
 }
+
+// Space is that of a device's memory.
+func (d *Device) Space() (*Space, error) {
+	if d.mem == nil {
+		return nil, fmt.Errorf("device %s: its memory is not the process's", d.Info().Name)
+	}
+	return &Space{mem: d.mem}, nil
+}
+
+// Outside says whether other memory was asked for since the last call.
+func (s *Space) Outside() bool { return s.outside.Swap(false) }
 
 // Find is the allocation that an address is in.
 func (s *Space) Find(addr uint64) (base, size uint64, ok bool) {

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"kudzu/internal/backend"
+	"kudzu/internal/config"
+	"kudzu/internal/dump"
+)
+
+// dumpArgs is what the options of kudzu dump ask for.
+type dumpArgs struct {
+	kernel, out, backend, load string
+	launch                     []string // of config.DumpLaunch
+	every                      bool
+}
+
+func parseDump(args []string) (a *dumpArgs, rest []string, err error) {
+	a = &dumpArgs{out: "launch.kzd"}
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		s := args[0]
+		args = args[1:]
+		if s == "--" {
+			break
+		}
+		name, val, inline := strings.Cut(s, "=")
+		switch name {
+		case "--all":
+			a.launch = append(a.launch, "all")
+			continue
+		case "--every":
+			a.launch, a.every = append(a.launch, "every"), true
+			continue
+		}
+		if !inline {
+			if len(args) == 0 {
+				return nil, nil, errUsage{name + " needs a value"}
+			}
+			val, args = args[0], args[1:]
+		}
+		switch name {
+		case "--kernel":
+			if _, err := regexp.Compile(val); err != nil {
+				return nil, nil, errUsage{"--kernel: " + err.Error()}
+			}
+			a.kernel = val
+		case "--launch":
+			if n, err := strconv.Atoi(val); err != nil || n < 1 {
+				return nil, nil, errUsage{"--launch counts from 1"}
+			}
+			a.launch = append(a.launch, val)
+		case "--memory":
+			if _, err := backend.ParseBytes(val); err != nil {
+				return nil, nil, errUsage{"--memory: " + err.Error()}
+			}
+			a.launch = append(a.launch, "memory="+val)
+		case "-o", "--output":
+			a.out = val
+		case "--backend":
+			a.backend = val
+		case "--load":
+			a.load = val
+		default:
+			return nil, nil, errUsage{"unknown option " + s}
+		}
+	}
+	if len(args) == 0 {
+		return nil, nil, errUsage{"which program?"}
+	}
+	return a, args, nil
+}
+
+// runDump runs a program and has one launch of it written to a file.
+func runDump(args []string, out io.Writer) error {
+	a, args, err := parseDump(args)
+	if err != nil {
+		return err
+	}
+	file, err := filepath.Abs(a.out)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if a.kernel != "" && !regexp.MustCompile(`[\\^$.*+?()[\]{}|]`).MatchString(a.kernel) {
+		a.kernel = "^" + a.kernel + "$|^_Z[0-9]+" + a.kernel + "[^0-9A-Za-z_]?" // a name: as it is, or as C++ spells a function of it
+	}
+	set := [][2]string{{config.Dump, file}, {config.DumpKernel, a.kernel}, {config.DumpLaunch, strings.Join(a.launch, ",")}}
+	if a.backend != "" {
+		set = append(set, [2]string{config.Backend, a.backend})
+	}
+	code, err := runChild(args, a.load, set)
+	if err != nil {
+		return err
+	}
+	if a.every {
+		return code.orNil()
+	}
+	f, err := dump.Open(file, dump.DefaultLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(os.Stderr, "kudzu: no such launch: %s was not written\n", a.out)
+		if code == 0 {
+			code = 1
+		}
+		return code.orNil()
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "kudzu: %s: ", a.out)
+	describeDump(f, os.Stderr)
+	return code.orNil()
+}
+
+func (e exitCode) orNil() error {
+	if e == 0 {
+		return nil
+	}
+	return e
+}
+
+// runChild runs a program with our libraries and these variables, and waits for it.
+func runChild(args []string, way string, set [][2]string) (exitCode, error) {
+	o := &runWith{set: set, way: way}
+	if valueOf(set, config.Backend) == "cuda" { // the real files of a real GPU
+		o.files = filesNone
+	}
+	p, err := o.prepare(args)
+	if err != nil {
+		return 0, err
+	}
+	wait, err := p.begin()
+	if err != nil {
+		return 0, err
+	}
+	err = wait()
+	var code exitCode
+	if err != nil && !errors.As(err, &code) {
+		return 0, err
+	}
+	return code, nil
+}
