@@ -103,6 +103,19 @@ in_c() {
 in_c cufile libcufile.so.0 '' 'cuFile*;' -l:libcuda.so.1 -lpthread
 in_c nvshmem libnvshmem_host.so.3 NVSHMEM 'nvshmem*;'
 
+# NVTX: nvtx SONAME NODE PATTERN. The recorder is in base.
+nvtx() {
+	newer "$lib/$1" "$root/c/nvtx" "$root/c/nvtx"/* "$lib/libkudzu-base.so" "$0" || return 0
+	printf '%s {\nglobal:\n\t%s\nlocal:\n\t*;\n};\n' "$2" "$3" >"$dist/.obj/$1.map"
+	# shellcheck disable=SC2086
+	$cc $cflags -fvisibility=default $ldflags -I"$base" -I"$rows" -o "$lib/.nvtx" "$root/c/nvtx"/*.c -Wl,-soname,"$1" \
+		-Wl,--version-script="$dist/.obj/$1.map" -Wl,-rpath,'$ORIGIN' -L"$lib" -l:libkudzu-base.so
+	mv "$lib/.nvtx" "$lib/$1"
+}
+nvtx libnvToolsExt.so.1 libnvToolsExt.so.1 'nvtx*;'
+nvtx libkudzu-nvtx.so '' 'InitializeInjectionNvtx2;'
+[ -e "$lib/libnvToolsExt.so" ] || ln -s libnvToolsExt.so.1 "$lib/libnvToolsExt.so"
+
 # What programs name that are linked with the static runtime library. It opens the shared one, which has the device runtime in it.
 static=$root/c/static
 if newer "$lib/libcudart_static.a" "$static" "$static"/* "$base/rows.inc" "$base/notes.inc" "$rows/zrows_cudart.h" "$0"; then

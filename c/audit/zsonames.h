@@ -46,6 +46,7 @@ static const struct {
 	{"libnccl.so", "", "libnccl.so.2"},
 	{"libnvJitLink.so", "12", "libnvJitLink.so.12"},
 	{"libnvJitLink.so", "13", "libnvJitLink.so.13"},
+	{"libnvToolsExt.so", "1", "libnvToolsExt.so.1"},
 	{"libnvfatbin.so", "12", "libnvfatbin.so.12"},
 	{"libnvfatbin.so", "13", "libnvfatbin.so.13"},
 	{"libnvidia-ml.so", "", "libnvidia-ml.so.1"},

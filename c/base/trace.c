@@ -426,3 +426,8 @@ void kz_trace_start(void) {
 	}
 	kz_trace_door = &door;
 }
+
+const struct kz_trace_host *kz_trace_attach(void) {
+	kz_trace_start();
+	return kz_trace_door;
+}

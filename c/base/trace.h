@@ -35,6 +35,9 @@ void kz_trace_fork(int when);
 
 extern const struct kz_trace_host *kz_trace_door; // NULL: off
 
+// kz_trace_attach is for libraries that tell of more than calls (c/nvtx): the recorder, or NULL. No front need be there yet.
+__attribute__((visibility("default"))) const struct kz_trace_host *kz_trace_attach(void);
+
 // --- records, as they are in the file
 
 enum { KZ_RECORD_CALL = 1, KZ_RECORD_SYMBOL, KZ_RECORD_EVENT, KZ_RECORD_MODULE };

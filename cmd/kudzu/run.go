@@ -140,6 +140,7 @@ func (o *runWith) prepare(args []string) (child, error) {
 	for _, n := range notes {
 		fmt.Fprintf(os.Stderr, "kudzu: %s\n", n)
 	}
+	p.env = withNVTX(p.env, dir)
 	p.start, p.argv = withFiles(o, dir, p.path, args, hasPreload(p.env))
 	return p, nil
 }

@@ -30,6 +30,7 @@ func traceVerbs() []traceVerb {
 		{"grep", "[options of show] REGEXP TRACE", "print the lines that match", runTraceGrep},
 		{"stats", "[--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--json] TRACE", "count calls and kernels, and add up their times", runTraceStats},
 		{"diff", "[--ignore REGEXP] [--polls] [--nested] [--no-outs] [-C LINES] A B", "show the first call that differs", runTraceDiff},
+		{"timeline", "[-o PAGE.html] [--perfetto FILE.json] TRACE", "write a page for a browser: calls, queues, kernels, memory over time", runTraceTimeline},
 	}
 }
 
@@ -109,7 +110,11 @@ func runTrace(args []string, out io.Writer) error {
 			return err
 		}
 	}
-	p.env = setEnv(p.env, config.Trace, t.dir)
+	lib, err := libraryDir()
+	if err != nil {
+		return err
+	}
+	p.env = withNVTX(setEnv(p.env, config.Trace, t.dir), lib)
 	return t.run(p, o.set)
 }
 

@@ -13,9 +13,9 @@ import (
 //go:embed *.api
 var files embed.FS
 
-// InC are the sonames of our libraries that have no table: programs in C on those that have (c/cufftw, c/cufile, c/nvshmem), because
+// InC are the sonames of our libraries that have no table: programs in C on those that have (c/cufftw, c/cufile, c/nvshmem, c/nvtx), because
 // their functions answer with more than a code.
-var InC = []string{"libcufftw.so.11", "libcufftw.so.12", "libcufile.so.0", "libnvshmem_host.so.3"}
+var InC = []string{"libcufftw.so.11", "libcufftw.so.12", "libcufile.so.0", "libnvToolsExt.so.1", "libnvshmem_host.so.3"}
 
 // Version is a CUDA release as the vendor counts it: 12.8 is 12080.
 type Version int

@@ -87,6 +87,7 @@ type process struct {
 	byTID   map[*trace.Thread]*thread
 	queues  map[queueKey]*queue
 	names   map[int]string    // of threads, by TID, as other threads gave them
+	named   map[uint64]string // streams, by the program
 	domains map[uint64]string // of NVTX
 	compile Row
 	ranges  Row // that are no thread's
@@ -118,7 +119,7 @@ func (b *builder) process(p *trace.Process) *process {
 	have := b.procs[p]
 	if have == nil {
 		have = &process{
-			p: p, byTID: map[*trace.Thread]*thread{}, queues: map[queueKey]*queue{}, names: map[int]string{}, domains: map[uint64]string{},
+			p: p, byTID: map[*trace.Thread]*thread{}, queues: map[queueKey]*queue{}, names: map[int]string{}, named: map[uint64]string{}, domains: map[uint64]string{},
 			started: map[uint64]Span{}, memory: map[int][]Point{}, ids: map[uint64]uint64{},
 		}
 		b.procs[p] = have
@@ -313,8 +314,8 @@ func (p *process) queueRows(add func(Row)) {
 			add(Row{Label: fmt.Sprintf("device %d", device), Level: 1, Shape: Group})
 		}
 		q := p.queues[k]
-		q.row.Label, q.row.Level, q.row.Shape, q.row.Device = q.name, 2, Queue, true
-		if q.name == "" {
+		q.row.Label, q.row.Level, q.row.Shape, q.row.Device = cmp.Or(p.named[k.stream], q.name), 2, Queue, true
+		if q.row.Label == "" {
 			q.row.Label = fmt.Sprintf("stream %#x", k.stream)
 			switch k.stream {
 			case 0:

@@ -53,8 +53,11 @@ func (b *builder) event(e *trace.Event) {
 	case trace.Memory:
 		p.memory[e.Device] = append(p.memory[e.Device], Point{e.Begin, int64(min(e.Values[0], 1<<62))})
 	case trace.Queue:
-		if e.Values[0] != 0 {
-			p.queue(e.Device, e.Stream).name = e.Text
+		switch {
+		case e.Values[1] == 1: // the program's own name, which says nothing of a device
+			p.named[e.Stream] = e.Text
+		case e.Values[0] != 0:
+			p.queue(e.Device, e.Stream).name = b.streamName(e)
 		}
 	case trace.Fault:
 		s.Kind, s.Name, s.Detail = Fault, "fault", "message: "+strings.ReplaceAll(e.Text, "\n", " ")
@@ -69,6 +72,16 @@ func (b *builder) event(e *trace.Event) {
 	case trace.RangeBegin, trace.RangeEnd, trace.Mark:
 		p.ranged(e, s)
 	}
+}
+
+// streamName is the driver's name for a queue; streams with a handle go by the numbers that text and JSON have.
+func (b *builder) streamName(e *trace.Event) string {
+	number, ok := strings.CutPrefix(e.Text, "stream ")
+	if !ok {
+		return e.Text
+	}
+	_, rest, _ := strings.Cut(number, " ")
+	return strings.TrimSpace(b.decoder.Stream(e) + " " + rest)
 }
 
 func (b *builder) launchDetail(e *trace.Event) string {
