@@ -26,7 +26,7 @@ type traceVerb struct {
 // traceVerbs is a function because usage lists it. A program of such a name is traced with kudzu trace -- NAME.
 func traceVerbs() []traceVerb {
 	return []traceVerb{
-		{"show", "[-n COUNT] [--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--failed] [--no-time] [--format text|json] TRACE", "print its calls", runTraceShow},
+		{"show", "[-n COUNT] [--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--failed] [--all] [--no-time] [--format text|json] TRACE", "print its calls", runTraceShow},
 		{"grep", "[options of show] REGEXP TRACE", "print the lines that match", runTraceGrep},
 		{"stats", "[--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--json] TRACE", "count calls and kernels, and add up their times", runTraceStats},
 		{"diff", "[--ignore REGEXP] [--polls] [--nested] [--no-outs] [-C LINES] A B", "show the first call that differs", runTraceDiff},
@@ -274,7 +274,7 @@ func (f *recordFilter) wants(r *trace.Record) bool {
 	if f.thread != 0 && r.Thread.Number != f.thread && r.Thread.TID != f.thread {
 		return false
 	}
-	if r.Time < f.from || f.to != 0 && r.Time > f.to {
+	if f.from != 0 && r.Time < f.from || f.to != 0 && r.Time > f.to {
 		return false
 	}
 	c := r.Call

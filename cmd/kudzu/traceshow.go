@@ -20,6 +20,7 @@ type traceView struct {
 	count  int // of lines; 0: all
 	format string
 	noTime bool
+	all    bool // calls that found something not ready, too
 }
 
 // viewOptions reads options, which may stand anywhere before the last of the n other arguments.
@@ -72,6 +73,7 @@ func (*traceView) options() map[string]viewOption {
 		"--lib":     {"list of libraries", func(v *traceView, val string) error { v.libs = strings.Split(val, ","); return nil }},
 		"--failed":  {"", func(v *traceView, _ string) error { v.failed = true; return nil }},
 		"--no-time": {"", func(v *traceView, _ string) error { v.noTime = true; return nil }},
+		"--all":     {"", func(v *traceView, _ string) error { v.all = true; return nil }},
 		"--json":    {"", func(v *traceView, _ string) error { v.format = "json"; return nil }},
 		"--format": {"text or json", func(v *traceView, val string) error {
 			if val != "text" && val != "json" {
@@ -152,7 +154,7 @@ func (v *traceView) show(path string, out io.Writer, re *regexp.Regexp) (int, er
 	to := &grepped{w: out, re: re}
 	var lines trace.Lines
 	if p := trace.NewPrinter(to, d); v.format == "text" {
-		p.NoTime = v.noTime
+		p.NoTime, p.All = v.noTime, v.all
 		lines = p
 	} else {
 		lines = trace.NewJSON(to, d)
@@ -170,7 +172,7 @@ func (v *traceView) show(path string, out io.Writer, re *regexp.Regexp) (int, er
 		}
 		return failed == nil && (v.count == 0 || to.count < v.count)
 	})
-	for _, e := range []error{failed, lines.Flush()} {
+	for _, e := range []error{failed, lines.Close()} {
 		if err == nil {
 			err = e
 		}

@@ -71,6 +71,9 @@ func program(t *testing.T) string {
 	call(b, cu, "cuStreamSynchronize", 0, []uint64{0x6000})
 	a.Event(Event{Type: Kernel, Begin: now - 5000, End: now, Call: id, Stream: 0x6000, Values: [4]uint64{4 | 1<<32, 1 | 256<<32, 1 | 1<<32, 128}, Text: "vecadd"})
 	call(a, cu, "cuEventQuery", 600, []uint64{0x8800})
+	call(a, cu, "cuEventQuery", 600, []uint64{0x8800})
+	call(a, cu, "cuEventQuery", 600, []uint64{0x8800})
+	call(a, cu, "cuEventQuery", 600, []uint64{0x8808})
 	call(a, rt, "__cudaRegisterFunction", 0, []uint64{0x9000, 0x401000, 0x402000, 0x402000, uint64(math.MaxUint32), 0, 0, 0, 0, 0}, str(3, "_Z4scalPff"))
 	call(a, rt, "cudaLaunchKernel", 0, []uint64{0x401000, 2 | 3<<32, 1, 64 | 1<<32, 1, 0x7ffe30, 16, 0}, Blob{Arg: 3, What: Params, Data: []byte{1, 2, 3, 4}})
 	call(a, rt, "cudaMemcpy", 0, []uint64{0x700000000000, 0x7ffe40, 4096, 1})
@@ -90,10 +93,7 @@ func program(t *testing.T) string {
 	return dir
 }
 
-type recorder interface {
-	Record(*Record) error
-	Flush() error
-}
+type recorder = Lines
 
 func write(t *testing.T, dir string, make func(w *bytes.Buffer, d *Decoder) recorder) []byte {
 	t.Helper()
@@ -114,7 +114,7 @@ func write(t *testing.T, dir string, make func(w *bytes.Buffer, d *Decoder) reco
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Flush(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

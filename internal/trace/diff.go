@@ -32,7 +32,7 @@ type Divergence struct {
 func Diff(a, b *Trace, o DiffOptions) (found []Divergence, calls int, err error) {
 	sides := [2]*side{{t: a, o: o}, {t: b, o: o}}
 	for _, s := range sides {
-		if err := s.names(); err != nil {
+		if err := s.kinds(); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -83,7 +83,7 @@ type side struct {
 // lane is a thread's calls in short.
 type lane struct {
 	thread *Thread
-	names  uint64 // a hash of the names, in order
+	kinds  uint64 // a hash of the calls in order, without what tells handles and addresses apart
 	count  int
 	hashes []uint64
 	times  []int64
@@ -94,13 +94,10 @@ func (s *side) wants(r *Record) bool {
 	return c != nil && (s.o.Nested || c.Depth == 0) && (s.o.Ignore == nil || !s.o.Ignore(c.Name))
 }
 
-// names finds the threads that make calls.
-func (s *side) names() error {
+// kinds finds the threads that make calls.
+func (s *side) kinds() error {
 	s.lanes, s.labels = map[*Thread]*lane{}, map[*Thread]string{}
-	err := s.t.Each(func(r *Record) bool {
-		if !s.wants(r) {
-			return true
-		}
+	err := s.each(true, func(_ *lane, r *Record, text string) bool {
 		l := s.lanes[r.Thread]
 		if l == nil {
 			l = &lane{thread: r.Thread}
@@ -108,7 +105,7 @@ func (s *side) names() error {
 			s.threads = append(s.threads, l)
 		}
 		l.count++
-		l.names = l.names*1099511628211 ^ sum(Base(r.Call.Name))
+		l.kinds = l.kinds*1099511628211 ^ sum(text)
 		return true
 	})
 	slices.SortStableFunc(s.threads, func(x, y *lane) int {
@@ -142,9 +139,9 @@ func pair(as, bs []*lane) [][2]*Thread {
 		}
 	}
 	match(func(a, b *lane) bool {
-		return a.names == b.names && a.count == b.count && a.thread.Number == b.thread.Number
+		return a.kinds == b.kinds && a.count == b.count && a.thread.Number == b.thread.Number
 	})
-	match(func(a, b *lane) bool { return a.names == b.names && a.count == b.count })
+	match(func(a, b *lane) bool { return a.kinds == b.kinds && a.count == b.count })
 	match(func(a, b *lane) bool { return a.thread.Number == b.thread.Number })
 	match(func(_, _ *lane) bool { return true })
 	slices.SortStableFunc(pairs, func(x, y [2]*Thread) int {
@@ -172,9 +169,9 @@ func (s *side) label(t *Thread, i int) {
 }
 
 // each gives the texts of the calls that are compared.
-func (s *side) each(do func(l *lane, r *Record, text string) bool) error {
+func (s *side) each(coarse bool, do func(l *lane, r *Record, text string) bool) error {
 	d, n := NewDecoder(s.t.Dir), newNormal(s.labels)
-	n.noOuts = s.o.NoOuts
+	n.noOuts, n.coarse = s.o.NoOuts, coarse
 	return s.t.Each(func(r *Record) bool {
 		if r.Call == nil {
 			return true
@@ -188,7 +185,7 @@ func (s *side) each(do func(l *lane, r *Record, text string) bool) error {
 }
 
 func (s *side) hash() error {
-	return s.each(func(l *lane, r *Record, text string) bool {
+	return s.each(false, func(l *lane, r *Record, text string) bool {
 		l.hashes, l.times = append(l.hashes, sum(text)), append(l.times, r.Time)
 		return true
 	})
@@ -222,7 +219,7 @@ func diverges(sides [2]*side, p [2]*Thread) (*Divergence, int) {
 // context reads the calls around the places again.
 func (s *side) context(wanted map[*Thread]*Divergence, second bool) error {
 	seen := map[*Thread]int{}
-	return s.each(func(_ *lane, r *Record, text string) bool {
+	return s.each(false, func(_ *lane, r *Record, text string) bool {
 		i := seen[r.Thread]
 		seen[r.Thread]++
 		d := wanted[r.Thread]

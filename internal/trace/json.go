@@ -21,6 +21,9 @@ func NewJSON(w io.Writer, d *Decoder) *JSON { return &JSON{w: bufio.NewWriterSiz
 // Flush hands on what was written.
 func (j *JSON) Flush() error { return j.w.Flush() }
 
+// Close hands on what was written.
+func (j *JSON) Close() error { return j.w.Flush() }
+
 // Record writes one, whose call is decoded.
 func (j *JSON) Record(r *Record) error {
 	b := append(j.buf[:0], `{"kind":`...)

@@ -12,6 +12,7 @@ type normal struct {
 	labels map[*Thread]string
 	procs  map[*Process]*normalObjects
 	noOuts bool
+	coarse bool // handles and addresses by their kind only
 }
 
 type normalObjects struct {
@@ -51,7 +52,7 @@ func (n *normal) call(c *Call) string {
 		n.procs[c.Thread.Process] = o
 	}
 	base := Base(c.Name)
-	t := &normalText{normalObjects: o, label: n.labels[c.Thread], getter: strings.Contains(base, "Get") || strings.Contains(base, "Query")}
+	t := &normalText{normalObjects: o, label: n.labels[c.Thread], coarse: n.coarse, getter: strings.Contains(base, "Get") || strings.Contains(base, "Query")}
 	if a, ok := allocates[base]; ok && c.Returned() && !c.Failed {
 		t.allocate(c, a)
 	}
@@ -85,6 +86,7 @@ func (n *normal) call(c *Call) string {
 type normalText struct {
 	*normalObjects
 	label  string
+	coarse bool
 	getter bool // what it gives out may have been there before
 	buf    []byte
 }
@@ -214,6 +216,10 @@ func (t *normalText) handle(v *Value, fresh bool) {
 		t.buf = append(t.buf, v.Text...)
 		return
 	}
+	if t.coarse {
+		t.buf = append(t.buf, v.Class...)
+		return
+	}
 	name := t.names[k]
 	if name == "" || fresh && !t.getter {
 		name = t.next(v.Class)
@@ -243,7 +249,7 @@ func (t *normalText) address(at uint64) {
 		}
 		return 0
 	})
-	if !found {
+	if !found || t.coarse {
 		t.buf = append(t.buf, "address"...)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 // objects is what is known of one process: which handles there are and what they stand for.
 type objects struct {
 	numbers map[handleKey]int
+	gone    map[handleKey]int // of handles that were destroyed: events may still come
 	next    map[string]int
 	things  map[uint64]*thing // modules and kernels, by handle or by the address of a kernel's stub
 }
@@ -30,7 +31,7 @@ func (d *Decoder) objects(t *Thread) *objects {
 	}
 	o := d.procs[p]
 	if o == nil {
-		o = &objects{numbers: map[handleKey]int{}, next: map[string]int{}, things: map[uint64]*thing{}}
+		o = &objects{numbers: map[handleKey]int{}, gone: map[handleKey]int{}, next: map[string]int{}, things: map[uint64]*thing{}}
 		d.procs[p] = o
 	}
 	return o
@@ -90,7 +91,9 @@ func (d *Decoder) learn(o *objects, f *function, c *Call) {
 	if f.ends && c.Returned() && !c.Failed {
 		for i := range c.Args {
 			if v := &c.Args[i].Value; v.Kind == Handle && v.Class != "stream" || v.Kind == Handle && strings.Contains(f.base, "Stream") {
-				delete(o.numbers, handleKey{v.Class, v.Bits})
+				k := handleKey{v.Class, v.Bits}
+				o.gone[k] = o.numbers[k]
+				delete(o.numbers, k)
 				delete(o.things, v.Bits)
 				break
 			}
@@ -189,5 +192,9 @@ func (d *Decoder) Stream(e *Event) string {
 	if e.Stream == 0 {
 		return ""
 	}
-	return d.objects(e.Thread).name("stream", e.Stream)
+	o, k := d.objects(e.Thread), handleKey{"stream", e.Stream}
+	if n := o.gone[k]; n != 0 && o.numbers[k] == 0 {
+		return "stream#" + strconv.Itoa(n)
+	}
+	return o.name("stream", e.Stream)
 }

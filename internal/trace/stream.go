@@ -4,6 +4,7 @@ package trace
 type Lines interface {
 	Record(r *Record) error
 	Flush() error
+	Close() error // nothing follows
 }
 
 // Stream writes records as they come from a Tail. A call that has not returned is held back for a moment, so that most lines
@@ -51,6 +52,9 @@ func (s *Stream) Add(records []Record, last bool) error {
 		}
 	}
 	s.held = append(s.held[:0], s.held[n:]...)
+	if last {
+		return s.to.Close()
+	}
 	return s.to.Flush()
 }
 

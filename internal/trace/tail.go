@@ -38,23 +38,8 @@ func (t *Tail) Poll() ([]Record, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for _, p := range paths {
-		if t.files[p] != nil {
-			continue
-		}
-		f, err := openFile(p)
-		if errors.Is(err, ErrFormat) { // its header is not there yet
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		f.process.place = len(t.order)
-		t.files[p] = &tailed{file: f, at: map[*Thread]int{}}
-		t.order = append(t.order, t.files[p])
-		if !t.started {
-			t.started, t.start, t.Start = true, int64(f.clock.mono0), f.process.Start
-		}
+	if err := t.open(paths); err != nil {
+		return nil, err
 	}
 	var all []Record
 	for _, f := range t.order {
@@ -66,6 +51,34 @@ func (t *Tail) Poll() ([]Record, error) {
 	}
 	slices.SortStableFunc(all, func(x, y Record) int { return cmp.Compare(x.Time, y.Time) })
 	return all, nil
+}
+
+// open takes the files that are new, the one that began first first.
+func (t *Tail) open(paths []string) error {
+	var found []*tailed
+	for _, p := range paths {
+		if t.files[p] != nil {
+			continue
+		}
+		f, err := openFile(p)
+		if errors.Is(err, ErrFormat) { // its header is not there yet
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		t.files[p] = &tailed{file: f, at: map[*Thread]int{}}
+		found = append(found, t.files[p])
+	}
+	slices.SortStableFunc(found, func(x, y *tailed) int { return cmp.Compare(x.clock.mono0, y.clock.mono0) })
+	for _, f := range found {
+		f.process.place = len(t.order)
+		t.order = append(t.order, f)
+		if !t.started {
+			t.started, t.start, t.Start = true, int64(f.clock.mono0), f.process.Start
+		}
+	}
+	return nil
 }
 
 // Processes are those seen so far.

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,9 +12,17 @@ import (
 // Printer writes records as lines of text.
 type Printer struct {
 	NoTime bool // without times and durations: the same on every run
+	All    bool // every call that found something not ready, not only the first in a row
 	w      *bufio.Writer
 	d      *Decoder
 	buf    []byte
+	waited struct { // calls that found something not ready, one after the other
+		thread *Thread
+		args   []byte // name and arguments
+		more   int    // of them were not written
+		begin  int64
+		end    int64
+	}
 }
 
 // NewPrinter writes text about what d decodes.
@@ -24,8 +33,64 @@ func NewPrinter(w io.Writer, d *Decoder) *Printer {
 // Flush hands on what was written.
 func (p *Printer) Flush() error { return p.w.Flush() }
 
+// Close writes what was held back.
+func (p *Printer) Close() error {
+	if err := p.again(); err != nil {
+		return err
+	}
+	return p.w.Flush()
+}
+
+// waits reports a call that is like the one before it, and no line of its own.
+func (p *Printer) waits(r *Record) bool {
+	c, w := r.Call, &p.waited
+	if c == nil || !c.Waiting || p.All || r.Resumed {
+		return false
+	}
+	b := appendArgs(append(p.buf[:0], c.Name...), c)
+	p.buf = b
+	if w.thread == r.Thread && bytes.Equal(w.args, b) {
+		if w.more == 0 {
+			w.begin = c.Begin
+		}
+		w.more++
+		w.end = c.End
+		return true
+	}
+	return false
+}
+
+// again says how often a call was made that was not written.
+func (p *Printer) again() error {
+	w := &p.waited
+	if w.more == 0 {
+		return nil
+	}
+	b := p.prefix(p.buf[:0], w.thread, w.begin)
+	b = fmt.Appendf(b, "... %d times more", w.more)
+	if !p.NoTime {
+		b = append(b, " <"...)
+		b = appendDuration(b, w.end-w.begin)
+		b = append(b, '>')
+	}
+	w.more = 0
+	p.buf = append(b, '\n')
+	_, err := p.w.Write(p.buf)
+	return err
+}
+
 // Record writes one, whose call is decoded.
 func (p *Printer) Record(r *Record) error {
+	if p.waits(r) {
+		return nil
+	}
+	if err := p.again(); err != nil {
+		return err
+	}
+	p.waited.thread = nil
+	if c := r.Call; c != nil && c.Waiting && !p.All {
+		p.waited.thread, p.waited.args = r.Thread, appendArgs(append(p.waited.args[:0], c.Name...), c)
+	}
 	switch {
 	case r.Call != nil:
 		return p.line(r, p.appendCall)
@@ -38,21 +103,24 @@ func (p *Printer) Record(r *Record) error {
 }
 
 func (p *Printer) line(r *Record, what func([]byte, *Record) []byte) error {
-	b := p.buf[:0]
-	if !p.NoTime {
-		b = appendTime(b, r.Time)
-	}
-	b = append(b, '[')
-	if of := r.Thread.Process; of.place > 0 {
-		b = strconv.AppendInt(b, int64(of.place)+1, 10)
-		b = append(b, ':')
-	}
-	b = strconv.AppendInt(b, int64(r.Thread.Number), 10)
-	b = append(b, ']', ' ')
-	b = what(b, r)
+	b := what(p.prefix(p.buf[:0], r.Thread, r.Time), r)
 	p.buf = append(b, '\n')
 	_, err := p.w.Write(p.buf)
 	return err
+}
+
+// prefix is what every line begins with: the time, and the thread with its process if that is not the first.
+func (p *Printer) prefix(b []byte, t *Thread, at int64) []byte {
+	if !p.NoTime {
+		b = appendTime(b, at)
+	}
+	b = append(b, '[')
+	if t.Process.place > 0 {
+		b = strconv.AppendInt(b, int64(t.Process.place)+1, 10)
+		b = append(b, ':')
+	}
+	b = strconv.AppendInt(b, int64(t.Number), 10)
+	return append(b, ']', ' ')
 }
 
 // appendTime writes seconds with six digits after the point, right-aligned.
@@ -346,7 +414,7 @@ func (p *Printer) appendEvent(b []byte, r *Record) []byte {
 	e := r.Event
 	b = append(b, "-- "...)
 	b = append(b, e.Type.String()...)
-	if e.Text != "" {
+	if e.Text != "" && e.Text != e.Type.String() {
 		b = append(b, ' ')
 		b = append(b, e.Text...)
 	}

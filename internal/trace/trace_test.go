@@ -225,6 +225,26 @@ func TestTail(t *testing.T) {
 	poll(w)
 }
 
+// TestTailOrder: of processes that are found together, the one that began first is the first.
+func TestTailOrder(t *testing.T) {
+	dir := t.TempDir()
+	for pid := 5; pid <= 6; pid++ {
+		w := NewWriter(pid, 1, false)
+		w.Thread(pid).Call(Call{Library: "l", Name: "f", Begin: 1, End: 2})
+		le.PutUint64(w.buf[atMono0:], uint64(startMono+1000*(7-pid)))
+		le.PutUint64(w.buf[atMono1:], uint64(startMono+1000*(7-pid))+1_000_000_000)
+		if err := w.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tail := NewTail(dir)
+	defer tail.Close()
+	got, err := tail.Poll()
+	if err != nil || len(got) != 2 || got[0].Time != 1 || got[0].Thread.Process.PID != 6 || got[1].Time != 1001 || tail.Processes()[0].PID != 6 {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
 // TestMany: a million records are read in seconds.
 func TestMany(t *testing.T) {
 	n := 100_000
