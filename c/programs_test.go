@@ -30,9 +30,16 @@ func TestPrograms(t *testing.T) {
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
-			stdout, stderr, err := run(t, libs, []string{"KUDZU_LOG=error"}, compile(t, r.name, r.args...))
-			if err != nil || stdout != "ok\n" || stderr != "" {
-				t.Errorf("%v\n%s%s", err, stdout, stderr)
+			exe := compile(t, r.name, r.args...)
+			// A program does not notice that its calls are recorded.
+			for _, trace := range []string{"", filepath.Join(t.TempDir(), "trace")} {
+				stdout, stderr, err := run(t, libs, []string{"KUDZU_LOG=error", "KUDZU_TRACE=" + trace}, exe)
+				if err != nil || stdout != "ok\n" || stderr != "" {
+					t.Errorf("KUDZU_TRACE=%s: %v\n%s%s", trace, err, stdout, stderr)
+				}
+				if trace != "" && len(traces(t, trace)) == 0 {
+					t.Error("no trace")
+				}
 			}
 		})
 	}

@@ -7,6 +7,7 @@
 #   scripts/bench.sh -asm NAME            what Kudzu makes of a row: PTX, IR, LLVM, assembly in .build/bench/asm
 #   scripts/bench.sh -fft [-cpu] [-long]  cuFFT beside FFTW and cuRAND beside memset, one thread (-long: rows that take minutes)
 #   scripts/bench.sh -launch              launch latency and start-up only
+#   scripts/bench.sh -trace               what `kudzu trace` adds to a call
 #   scripts/bench.sh -sparse [..]         cuSPARSE's products against C and MKL only; options: -reps N, -only STRUCTURE, -clock cpu
 #   scripts/bench.sh -dnn [-cpu] [PREFIX] cuDNN beside PyTorch's CPU path (oneDNN), one thread each; needs torch and cudnn-frontend
 #   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
@@ -87,6 +88,18 @@ sparse() {
         mv "$out/sparse.part" "$out/sparse"
     fi
     KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised "$out/sparse" "$@"
+}
+
+# What a recorded call costs.
+trace() {
+    if newer "$out/trace" bench/trace/trace.c dist/lib/libcudart.so.13; then
+        gcc -O2 -Wall -Wextra -Iinclude -o "$out/trace.part" bench/trace/trace.c -Ldist/lib -l:libcuda.so.1 -l:libcudart.so.13 -Wl,-rpath,"$PWD/dist/lib"
+        mv "$out/trace.part" "$out/trace"
+    fi
+    mkdir -p "$out/double"
+    gcc -O2 -fPIC -shared -Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 -o "$out/double/libcuda.so.1" testdata/apps/trace_double.c
+    KUDZU_TRACE_REAL=$PWD/$out/double "$out/trace" alone
+    KUDZU_CACHE_DIR=$PWD/$out/cache "$out/trace"
 }
 
 launch() { KUDZU_CACHE_DIR=$PWD/$out/cache "$out/harness" -launch "$@"; }
@@ -195,6 +208,7 @@ everything() {
 
 verb=${1:-}
 [ "$verb" = -ptx ] && { shift; write_ptx "$@"; exit; }
+[ "$verb" = -trace ] && { trace; exit; }
 build
 case $verb in
 -build) ;;

@@ -52,6 +52,9 @@ void kz_thread_ended(struct kz_thread *t);
 // there, or NULL when there is none (unimplemented, after fork, at exit).
 void *kz_entry(int library, uint32_t symbol);
 
+// kz_seen is the same, but through the front where calls are recorded.
+void *kz_seen(int library, uint32_t symbol);
+
 // kz_front returns the address a program sees for a symbol, loading the front if need be.
 void *kz_front(int library, uint32_t symbol);
 

@@ -21,7 +21,7 @@ static int nothing(void) { return KZ_CUDA_SUCCESS; }
 // absence has.
 #define CALL(name, type, ...)                                                              \
 	({                                                                                     \
-		int (*fn_) type = (int (*) type)kz_entry(KZ_LIB_cuda, KZ_cuda_##name);             \
+		int (*fn_) type = (int (*) type)kz_seen(KZ_LIB_cuda, KZ_cuda_##name);             \
 		fn_ ? fn_(__VA_ARGS__) : KZ_CUDA_ERROR_NOT_SUPPORTED;                                         \
 	})
 

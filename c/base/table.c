@@ -180,6 +180,12 @@ void *kz_front(int library, uint32_t symbol) {
 	return front ? (void *)(front + (size_t)symbol * KZ_STRIDE) : NULL;
 }
 
+// kz_seen is kz_entry for calls that belong into a trace.
+void *kz_seen(int library, uint32_t symbol) {
+	void *fn = kz_entry(library, symbol), *front = fn && kz_trace_door ? kz_front(library, symbol) : NULL;
+	return front ? front : fn;
+}
+
 // kz_report prints how often functions nobody implements were called.
 KZ_EXPORT void kz_report(int fd);
 KZ_EXPORT void kz_report(int fd) {

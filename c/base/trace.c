@@ -292,7 +292,7 @@ static void leave(struct kz_tracer *t, const struct kz_open *o, const uint64_t *
 	int success = p->result == 'i' && (uint32_t)result == 0;
 	if (__builtin_expect(kz_real && (p->notes & KZ_NOTE_FINDS) && success && r->args[1] && *(void **)r->args[1], 0))
 		kz_real_found((const char *)r->args[0], (void **)r->args[1]);
-	if (p->blobs && success)
+	if (p->outs && success)
 		kz_blobs_fill(p, r);
 	r->result = result;
 	__atomic_store_n(&r->t1, now, __ATOMIC_RELEASE);

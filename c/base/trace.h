@@ -97,6 +97,7 @@ struct kz_plan {
 	char result;                 // v, i, w, f, d, or I for a structure
 	uint8_t notes;               // KZ_NOTE_*
 	uint8_t blobs, images;       // in behind: in the record; and images of modules, after them
+	uint8_t outs;                // some of the blobs are written by the callee
 	uint16_t room;               // most bytes of all blobs, but for those of kernels
 	uint8_t from[KZ_PLAN_WORDS]; // place in the frame of each word
 	struct kz_behind {
@@ -209,10 +210,26 @@ struct kz_tracer {
 	} open[KZ_TRACE_DEPTH];
 };
 
-struct kz_tracer *kz_tracer(void); // of the calling thread; NULL where there is no memory for it
+extern __thread struct kz_tracer *kz_tracer_mine;
+struct kz_tracer *kz_tracer_new(void);
+
+// kz_tracer is that of the calling thread; NULL where there is no memory for it.
+static inline struct kz_tracer *kz_tracer(void) {
+	struct kz_tracer *t = kz_tracer_mine;
+	return __builtin_expect(t != NULL, 1) ? t : kz_tracer_new();
+}
+
+// kz_trace_next gives the thread a chunk with room for so many bytes; 0 when there is none.
+int kz_trace_next(struct kz_tracer *t, size_t bytes);
 
 // kz_trace_room gives room for a record, zeroed, in the thread's chunk or a new one; NULL when there is none.
-void *kz_trace_room(struct kz_tracer *t, size_t bytes);
+static inline void *kz_trace_room(struct kz_tracer *t, size_t bytes) {
+	if (__builtin_expect((size_t)(t->end - t->at) < bytes, 0) && !kz_trace_next(t, bytes))
+		return NULL;
+	void *r = t->at;
+	t->at += bytes;
+	return r;
+}
 
 // kz_trace_return gives back what a record did not need at its end.
 static inline void kz_trace_return(struct kz_tracer *t, size_t bytes) { t->at -= bytes; }
@@ -220,8 +237,15 @@ static inline void kz_trace_return(struct kz_tracer *t, size_t bytes) { t->at -=
 // kz_trace_done makes a record visible.
 static inline void kz_trace_done(struct kz_record *r, size_t bytes) { __atomic_store_n(&r->bytes, (uint32_t)bytes, __ATOMIC_RELEASE); }
 
+// kz_trace_leave_chunk gives back a chunk that the thread has left before, if no call in it is under way any more.
+void kz_trace_leave_chunk(struct kz_tracer *t, const struct kz_open *o);
+
 // kz_trace_dead forgets the innermost call: it has returned, or was left by a jump.
-void kz_trace_dead(struct kz_tracer *t);
+static inline void kz_trace_dead(struct kz_tracer *t) {
+	const struct kz_open *o = &t->open[--t->depth];
+	if (__builtin_expect(o->chunk != t->chunk, 0))
+		kz_trace_leave_chunk(t, o);
+}
 
 // kz_trace_file_start takes the folder of the trace; 0 when it cannot be written to, which has been said then.
 int kz_trace_file_start(const char *dir, uint32_t flags);

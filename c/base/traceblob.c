@@ -44,6 +44,7 @@ void kz_blobs_plan(struct kz_plan *p, char kind, uint32_t bytes, int other, uint
 	else { // blobs stand before images
 		memmove(p->behind + p->blobs + 1, p->behind + p->blobs, p->images * sizeof b);
 		p->behind[p->blobs++] = b;
+		p->outs |= kind == 'o' || kind == 'c';
 		p->room = (uint16_t)(p->room + HEAD + most(kind, bytes));
 	}
 }

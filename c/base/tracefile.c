@@ -13,12 +13,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { HEADER = 4096, CHUNK = 65536, CHUNK_HEAD = 24, MOST = 16, TEXT = 256 };
+enum { HEADER = 4096, CHUNK = 65536, CHUNK_HEAD = 24, MOST = 4, TEXT = 256 };
 
 #define CHUNK_MAGIC 0x48435a4bu // KZCH
 
@@ -57,7 +60,7 @@ static struct kz_window *window, *spare;
 static _Atomic uint64_t threads; // numbers them
 static pthread_key_t key;        // tells that a thread ends
 static int keyed;
-static __thread struct kz_tracer *mine;
+__thread struct kz_tracer *kz_tracer_mine;
 
 static uint64_t nanoseconds(clockid_t c) {
 	struct timespec t;
@@ -76,26 +79,40 @@ int kz_trace_fits(uint64_t bytes) {
 	return getrlimit(RLIMIT_FSIZE, &l) || l.rlim_cur == RLIM_INFINITY || bytes <= l.rlim_cur;
 }
 
-// allocate has the file system promise these bytes: 0, or why it does not.
-static int allocate(int fd, off_t at, off_t bytes) {
-	if (!kz_trace_fits((uint64_t)(at + bytes)))
-		return EFBIG;
-	int rc;
-	do
-		rc = fallocate(fd, 0, at, bytes) ? errno : 0;
-	while (rc == EINTR);
-	if (rc != EOPNOTSUPP && rc != ENOSYS)
-		return rc;
-	static const char zeros[4096];
-	while (bytes) {
-		ssize_t n = pwrite(fd, zeros, bytes < (off_t)sizeof zeros ? (size_t)bytes : sizeof zeros, at);
+// write_zeros makes pages of the cache for a part of the file: 0, or why it could not. Faults on pages that are there cost half.
+static int write_zeros(int fd, off_t at, off_t bytes) {
+	static char zeros[4096]; // of memory that is never written to
+	struct iovec many[16];
+	for (int i = 0; i < 16; i++)
+		many[i] = (struct iovec){zeros, sizeof zeros};
+	while (bytes > 0) {
+		int count = bytes < 16 * (off_t)sizeof zeros ? (int)(bytes / (off_t)sizeof zeros) : 16;
+		ssize_t n = pwritev(fd, many, count, at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? errno : ENOSPC;
 		at += n, bytes -= n;
+		if (n % (ssize_t)sizeof zeros) // go on at a whole page; zeros twice are zeros
+			at -= n % (ssize_t)sizeof zeros, bytes += n % (ssize_t)sizeof zeros;
 	}
 	return 0;
+}
+
+// allocate has the file system promise these bytes: 0, or why it does not.
+static int allocate(int fd, off_t at, off_t bytes) {
+	if (!kz_trace_fits((uint64_t)(at + bytes)))
+		return EFBIG;
+	struct statfs fs;
+	int rc;
+	do
+		rc = fallocate(fd, 0, at, bytes) ? errno : 0;
+	while (rc == EINTR);
+	if (rc == EOPNOTSUPP || rc == ENOSYS)
+		return write_zeros(fd, at, bytes);
+	if (rc || (!fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC)) // which has made the pages
+		return rc;
+	return write_zeros(fd, at, bytes);
 }
 
 // map maps a part of the file, from the page on that it begins in.
@@ -264,29 +281,20 @@ static int next_chunk(struct kz_tracer *t) {
 	return w != NULL;
 }
 
-void *kz_trace_room(struct kz_tracer *t, size_t bytes) {
-	if (__builtin_expect((size_t)(t->end - t->at) < bytes, 0)) {
-		if (bytes > CHUNK - CHUNK_HEAD) {
-			kz_trace_lost();
-			return NULL;
-		}
-		if (!next_chunk(t))
-			return NULL;
+int kz_trace_next(struct kz_tracer *t, size_t bytes) {
+	if (bytes > CHUNK - CHUNK_HEAD) {
+		kz_trace_lost();
+		return 0;
 	}
-	void *r = t->at;
-	t->at += bytes;
-	return r;
+	return next_chunk(t);
 }
 
-void kz_trace_dead(struct kz_tracer *t) {
-	struct kz_open o = t->open[--t->depth];
-	if (__builtin_expect(o.chunk != t->chunk, 0)) {
-		int saved = errno;
-		pthread_mutex_lock(&kz_trace_lock);
-		leave(t, o.chunk, o.window);
-		pthread_mutex_unlock(&kz_trace_lock);
-		errno = saved;
-	}
+void kz_trace_leave_chunk(struct kz_tracer *t, const struct kz_open *o) {
+	int saved = errno;
+	pthread_mutex_lock(&kz_trace_lock);
+	leave(t, o->chunk, o->window);
+	pthread_mutex_unlock(&kz_trace_lock);
+	errno = saved;
 }
 
 // --- threads
@@ -295,7 +303,7 @@ void kz_trace_dead(struct kz_tracer *t) {
 static void ended(void *block) {
 	struct kz_tracer *t = block;
 	t->busy = 1;
-	mine = NULL;
+	kz_tracer_mine = NULL;
 	while (t->depth)
 		kz_trace_dead(t);
 	pthread_mutex_lock(&kz_trace_lock);
@@ -318,7 +326,7 @@ static void find_stack(struct kz_tracer *t) {
 	pthread_attr_destroy(&a);
 }
 
-static struct kz_tracer *new_tracer(void) {
+struct kz_tracer *kz_tracer_new(void) {
 	int saved = errno;
 	struct kz_tracer *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (t == MAP_FAILED)
@@ -329,13 +337,11 @@ static struct kz_tracer *new_tracer(void) {
 		t->ids = (atomic_fetch_add(&threads, 1) + 1) << 40;
 		if (keyed)
 			pthread_setspecific(key, t);
-		mine = t;
+		kz_tracer_mine = t;
 	}
 	errno = saved;
 	return t;
 }
-
-struct kz_tracer *kz_tracer(void) { return __builtin_expect(mine != NULL, 1) ? mine : new_tracer(); }
 
 const char *kz_trace_folder(void) { return folder; }
 
@@ -365,7 +371,7 @@ int kz_trace_file_start(const char *dir, uint32_t with) {
 static void forked(void) {
 	kz_trace_generation++;
 	header = NULL, window = spare = NULL, given = 0;
-	struct kz_tracer *t = mine;
+	struct kz_tracer *t = kz_tracer_mine;
 	if (t) {
 		t->at = t->end = t->chunk = NULL;
 		t->window = NULL;

@@ -104,19 +104,17 @@ static const struct kz_layout *keep(const struct kz_layout *l) {
 }
 
 static const struct kz_layout *learn(uint64_t key, uint64_t kernel, int runtime, uint32_t now) {
-	struct {
-		struct kz_layout l;
-		char parameter[PARAMETERS * sizeof *((struct kz_layout *)0)->parameter];
-	} room;
+	uint64_t room[(sizeof(struct kz_layout) + PARAMETERS * sizeof *((struct kz_layout *)0)->parameter) / 8 + 1];
+	struct kz_layout *found = (struct kz_layout *)room;
 	int saved = errno, failed = kz_thread()->last_error;
 	uint64_t function = runtime < 0 ? kernel : of_runtime(kernel, runtime);
-	int known = function && (ask(&room.l, function, KZ_cuda_cuFuncGetParamInfo) || ask(&room.l, function, KZ_cuda_cuKernelGetParamInfo));
+	int known = function && (ask(found, function, KZ_cuda_cuFuncGetParamInfo) || ask(found, function, KZ_cuda_cuKernelGetParamInfo));
 	kz_thread()->last_error = failed;
 	const struct kz_layout *l = NULL;
 	if (known) {
-		room.l.of = key, room.l.epoch = now;
+		found->of = key, found->epoch = now;
 		pthread_mutex_lock(&kz_trace_lock);
-		l = keep(&room.l);
+		l = keep(found);
 		pthread_mutex_unlock(&kz_trace_lock);
 	}
 	errno = saved;
