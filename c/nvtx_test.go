@@ -1,6 +1,7 @@
 package c
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,5 +58,63 @@ func TestNVTX(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", way, got, want)
 		}
+	}
+}
+
+// TestTimelineOfProgram: a program with two streams and a graph on the CPU; each piece of work is there once, when it was put in, by
+// which call, and when it ran, launches that C makes without Go included.
+func TestTimelineOfProgram(t *testing.T) {
+	libs := dist(t)
+	dir := filepath.Join(t.TempDir(), "trace")
+	exe := compile(t, "trace_pipeline", "-I"+filepath.Join(root(t), "include"), "-L"+libs, "-lcuda", "-lnvToolsExt")
+	if stdout, stderr, err := run(t, libs, []string{"KUDZU_TRACE=" + dir}, exe); err != nil || stdout != "ok\n" {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	tr, err := trace.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	calls, ran, enqueued, inside := map[uint64]*trace.Call{}, map[string]int{}, map[string]int{}, 0
+	var events []trace.Event
+	if err := tr.Each(func(r *trace.Record) bool {
+		if c := r.Call; c != nil {
+			calls[c.ID] = c
+		}
+		if e := r.Event; e != nil {
+			events = append(events, *e)
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		c := calls[e.Call]
+		switch e.Type {
+		case trace.Kernel, trace.Copy, trace.Fill, trace.HostFunction:
+			if c == nil || e.Begin < c.Begin || e.End < e.Begin {
+				t.Errorf("%+v of %+v", e, c)
+				continue
+			}
+			ran[c.Name+" "+e.Type.String()]++
+		case trace.Enqueue:
+			if c == nil || e.Begin < c.Begin || e.End > c.End {
+				t.Errorf("%+v of %+v", e, c)
+				continue
+			}
+			enqueued[c.Name]++
+		case trace.Compile, trace.Memory, trace.Queue:
+			inside++
+		}
+	}
+	want := map[string]int{"cuLaunchKernel kernel": 20, "cuGraphLaunch kernel": 2, "cuMemcpyHtoDAsync_v2 copy": 4, "cuMemcpyDtoHAsync_v2 copy": 4, "cuMemsetD32Async fill": 4, "cuLaunchHostFunc host function": 4}
+	if !maps.Equal(ran, want) {
+		t.Errorf("%v, want %v", ran, want)
+	}
+	if want := map[string]int{"cuLaunchKernel": 20, "cuGraphLaunch": 2, "cuMemcpyHtoDAsync_v2": 4, "cuMemcpyDtoHAsync_v2": 4, "cuMemsetD32Async": 4, "cuLaunchHostFunc": 4}; !maps.Equal(enqueued, want) {
+		t.Errorf("%v, want %v", enqueued, want)
+	}
+	if inside < 2+6+3 { // two kernels compiled or found, three allocations and as many frees, three streams
+		t.Errorf("%d other events", inside)
 	}
 }

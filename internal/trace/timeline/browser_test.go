@@ -22,7 +22,7 @@ func TestBrowser(t *testing.T) {
 	if *program == "" {
 		t.Skip("no -browser chromium: the page is not opened in a browser")
 	}
-	b := startBrowser(t, *program, 1500, 860)
+	b := startBrowser(t, *program, 1360, 800)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": "light"}}}, nil)
 	if *pageOf != "" {
 		picture(t, b, *pageOf)
@@ -188,13 +188,15 @@ func contains(s string, words ...string) bool {
 	return true
 }
 
-// picture leaves a page's first sight and one of its longest kernel below -shots.
+// picture leaves a page's first sight, and one with its longest kernel selected, below -shots.
 func picture(t *testing.T, b *browser, page string) {
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1360, "height": 650, "deviceScaleFactor": 1, "mobile": false}, nil)
 	b.open(page)
+	b.eval("document.getElementById('panel').style.height = '160px'", nil)
 	b.eval(drawn, nil)
 	b.screenshot(filepath.Join(*shots, "all.png"))
 	b.eval(`(() => { const d = kudzu.data; let best = -1; for (let i = 0; i < d.n; i++) if (d.kinds[d.kind[i]] === "kernel" && d.cause[i] && (best < 0 || d.dur[i] > d.dur[best])) best = i;
-		if (best >= 0) { kudzu.select(best, true); const c = d.cause[best] - 1, a = Math.min(d.start[c], d.start[best]), z = d.start[best] + d.dur[best]; kudzu.zoomTo(a - (z - a), z + (z - a)); } })()`, nil)
+		if (best >= 0) kudzu.select(best, true); })()`, nil)
 	b.eval(drawn, nil)
 	b.screenshot(filepath.Join(*shots, "kernel.png"))
 	var n int
