@@ -201,3 +201,19 @@ func TestReplayArgs(t *testing.T) {
 		t.Error("cpu:mmx was taken")
 	}
 }
+
+// Every kind of launch is the same on another executor, in the process and in another one; a tolerance file that is none is said.
+func TestCompareKinds(t *testing.T) {
+	kz, prog := built(t, "kinds")
+	ptx := kinds(t)
+	for _, with := range []string{"interp", "cpu:baseline"} {
+		got := ends(t, 0, kz, "compare", "--with", with, "-o", t.TempDir(), prog, ptx)
+		if !strings.Contains(got, "28 launches of 28 different kernels compared with "+with) || !strings.Contains(got, "28 same, 0 explained, 0 different; 0 more were skipped") {
+			t.Errorf("with %s:\n%s", with, got)
+		}
+	}
+	if got := ends(t, 0, kz, "compare", "--kernel", "^chain$", "-o", t.TempDir(), prog, ptx); !strings.Contains(got, "1 launches of 1 different kernels") {
+		t.Error(got)
+	}
+	ends(t, 1, kz, "compare", "--tolerance", ptx, "-o", t.TempDir(), prog, ptx)
+}

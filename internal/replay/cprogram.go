@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,10 +53,18 @@ func WriteC(f *dump.File, path string, out io.Writer) error {
 	line("//   gcc -o replay %s -lcuda && ./replay", comment(filepath.Base(path)))
 	line("// It says where memory is different afterwards; its exit code is 1 then, and 2 if it could not run.\n")
 	line("#define KERNEL %s\n#define DATA %s", quote(f.Kernel), quote(filepath.Base(where)))
-	line("#define PTX_AT %d\n#define PARAMS_AT %d\n#define PARAM_BYTES %d", add(append([]byte(f.PTX), 0)), add(f.Values), len(f.Values))
+	line("#define PTX_AT %d\n#define PARAMS_AT %d\n#define PARAM_BYTES %d", add(append([]byte(foreign(f.PTX)), 0)), add(f.Values), len(f.Values))
 	for i, axis := range "XYZ" {
 		line("#define GRID_%c %d\n#define BLOCK_%c %d\n#define CLUSTER_%c %d", axis, f.Grid[i], axis, f.Block[i], axis, f.Cluster[i])
 	}
+	line("#define NPARAMS %d\nstatic const int param_offsets[] = {", len(f.Params))
+	for _, p := range f.Params {
+		if p.Offset+p.Size > len(f.Values) {
+			return fmt.Errorf("parameter %s: %d bytes at %d of %d", p.Name, p.Size, p.Offset, len(f.Values))
+		}
+		line("\t%d, // %s", p.Offset, comment(p.Name))
+	}
+	line("\t0,\n};")
 	line("#define SHARED %d\n#define COOPERATIVE %d\n", f.Shared, flag(f.Cooperative))
 	line("#define NREGIONS %d\nstatic const struct region {\n\tunsigned long long base, size, before, after;\n\tconst char *var, *name;\n} regions[] = {", len(f.Regions))
 	for i := range f.Regions {
@@ -93,6 +102,11 @@ func WriteC(f *dump.File, path string, out io.Writer) error {
 	_, err = fmt.Fprintf(out, "%s and %s: gcc %s -lcuda\n", path, where, path)
 	return err
 }
+
+var ours = regexp.MustCompile(`(?m)^[ \t]*\.pragma[ \t]+"kudzu [^\n]*\n?`)
+
+// foreign is a kernel's text for compilers other than ours, which know nothing of our pragmas.
+func foreign(ptx string) string { return ours.ReplaceAllString(ptx, "") }
 
 // functionWords are the words of variables that hold functions.
 func functionWords(f *dump.File) ([]dump.Word, error) {

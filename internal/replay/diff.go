@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,11 +61,7 @@ func compare(f *dump.File, want, got [][]byte, tol dump.Tolerance) (list []Diffe
 				}
 			}
 			if len(list)-first < perRegion && regions < allRegions {
-				at := off
-				if len(a) == 8 && bytes.Equal(a[:4], b[:4]) {
-					at += 4
-				}
-				list = append(list, Difference{Region: i, Offset: uint64(at), Want: w[at:end], Got: g[at:end], Difference: len(list) - first, Param: ParamOf(f, i)})
+				list = append(list, Difference{Region: i, Offset: uint64(off), Want: a, Got: b, Difference: len(list) - first, Param: ParamOf(f, i)})
 			}
 		}
 		for k := first; k < len(list); k++ {
@@ -100,9 +97,9 @@ func Explain(f *dump.File, list []Difference, opts Options, limit time.Duration)
 	}
 	var addrs []uint64
 	for i := range list {
-		addrs = append(addrs, l.base[list[i].Region]+list[i].Offset)
+		addrs = append(addrs, l.base[list[i].Region]+list[i].Offset+list[i].first())
 	}
-	w := interp.NewWatch(4, addrs...)
+	w := interp.NewWatch(1, addrs...)
 	err = interp.RunWith(l.k, args, interp.With{Limit: limit, Watch: w})
 	lines := strings.Split(f.PTX, "\n")
 	for i := range list {
@@ -120,6 +117,16 @@ func Explain(f *dump.File, list []Difference, opts Options, limit time.Duration)
 		return nil
 	}
 	return err
+}
+
+// first is the first byte that differs.
+func (d *Difference) first() uint64 {
+	for i := range d.Want {
+		if d.Want[i] != d.Got[i] {
+			return uint64(i)
+		}
+	}
+	return 0
 }
 
 var storeType = regexp.MustCompile(`\.(f64|f32|bf16x2|f16x2|bf16|f16|[subf](?:8|16|32|64|128))\s`)
@@ -154,11 +161,11 @@ func (d *Difference) guess(ptx string) {
 	switch name {
 	case "b8":
 		set("u8")
-	case "b16", "u16":
+	case "b16":
 		set("f16", "bf16", "u16")
-	case "b32", "u32":
+	case "b32":
 		set("f32", "f16", "u32", "u8")
-	case "b64", "u64", "b128":
+	case "b64", "b128":
 		set("f64", "f32", "u64", "u32", "u8")
 	default:
 		set(name)
@@ -181,7 +188,7 @@ func (d *Difference) String() string {
 		if d.Type.Float {
 			unit = "ulp apart"
 		}
-		fmt.Fprintf(&s, ", %g %s", d.Ulps, unit)
+		fmt.Fprintf(&s, ", %s %s", strconv.FormatFloat(d.Ulps, 'f', -1, 64), unit)
 	} else {
 		fmt.Fprintf(&s, "%x, expected %x", d.Got, d.Want)
 	}
@@ -203,7 +210,7 @@ func show(t *dump.Type, b []byte) string {
 	if t.Size == 8 {
 		return fmt.Sprintf("%d (%#x)", binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint64(raw))
 	}
-	return fmt.Sprintf("%g (%#x)", v, binary.LittleEndian.Uint64(raw))
+	return fmt.Sprintf("%d (%#x)", int64(v), binary.LittleEndian.Uint64(raw))
 }
 
 // ParamOf says through which parameter a region is reached, or which variable it is.

@@ -126,7 +126,11 @@ func (o *Options) describe(f *dump.File, in *backend.Info) (*backend.Module, err
 	if m := target.FindStringSubmatch(f.PTX); m != nil && !in.OwnPTX && o.Capability == "" {
 		sm, _ = strconv.Atoi(m[1])
 	}
-	m, err := driver.Describe(f.Kernel, f.PTX, sm)
+	text := f.PTX
+	if in.OwnPTX {
+		text = foreign(text)
+	}
+	m, err := driver.Describe(f.Kernel, text, sm)
 	if err != nil {
 		return nil, err
 	}

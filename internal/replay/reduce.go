@@ -42,7 +42,10 @@ func Reduce(f *dump.File, opts, reference Options, tol dump.Tolerance, tries int
 		return nil, r.used, ErrSame
 	}
 	r.grid(&n)
-	r.text(&n)
+	for was := len(n.PTX) + 1; len(n.PTX) < was; { // a declaration can go when what needs it is gone
+		was = len(n.PTX)
+		r.text(&n)
+	}
 	r.memory(&n)
 	r.grid(&n)
 	res, err := b.Run(&n, 1)
@@ -118,7 +121,7 @@ func (r *reducer) text(f *dump.File) {
 	for i, s := range lines {
 		code, _, _ := strings.Cut(s, "//")
 		t := strings.TrimSpace(code)
-		if depth > 0 && t != "" && !strings.ContainsAny(t, "{}") || t == "" && s != "" {
+		if depth > 0 && t != "" && strings.Count(t, "{") == strings.Count(t, "}") || t == "" && s != "" {
 			body = append(body, i)
 		}
 		depth += strings.Count(code, "{") - strings.Count(code, "}")

@@ -47,7 +47,7 @@ type Where struct {
 	Places []Place `json:"places,omitempty"`
 }
 
-// Place is a word that differs, and the next.
+// Place is 8 bytes that differ, or fewer at the end of a region.
 type Place struct {
 	Address           uint64 `json:"address"`
 	Device, Reference []byte
@@ -126,9 +126,9 @@ func where(im tap.Image, all []tap.Delta) []Where {
 			if a == b {
 				continue
 			}
-			if len(w.Places) < maxPlaces {
-				end := min(at+8, len(d.Device))
-				w.Places = append(w.Places, Place{im[d.At.Region].Base + uint64(d.At.Offset+at), bytes.Clone(d.Device[at:end]), bytes.Clone(d.Reference[at:end])})
+			if from := at &^ 7; len(w.Places) < maxPlaces && (from == at || bytes.Equal(d.Device[from:at], d.Reference[from:at])) { // not twice
+				end := min(from+8, len(d.Device))
+				w.Places = append(w.Places, Place{im[d.At.Region].Base + uint64(d.At.Offset+from), bytes.Clone(d.Device[from:end]), bytes.Clone(d.Reference[from:end])})
 			}
 			if w.Words++; w.Offset < 0 {
 				w.Offset, w.Device, w.Reference = d.At.Offset+at, show(a), show(b)

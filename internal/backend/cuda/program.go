@@ -17,6 +17,7 @@ import (
 type program struct {
 	dev *device
 	mod uintptr
+	m   *backend.Module
 	sm  int // of the module's PTX where our compiler is in front, else 0
 }
 
@@ -55,7 +56,7 @@ func (d *device) Load(m *backend.Module) (backend.Program, error) {
 	binary.LittleEndian.PutUint32(b[4:], errorLogSize)
 	put(b, 8, uint64(log.Addr()))
 	put(b, 16, logBytes)
-	p := &program{dev: d}
+	p := &program{dev: d, m: m}
 	if d.through != nil {
 		p.sm = targetOf(m.Text)
 	}
@@ -119,6 +120,11 @@ func (p *program) Kernel(name string) (backend.Kernel, error) {
 	if err != nil {
 		return nil, missing(name, err)
 	}
+	for i := range p.m.Kernels {
+		if p.m.Kernels[i].Name == name {
+			k.decl = &p.m.Kernels[i]
+		}
+	}
 	return k, nil
 }
 
@@ -144,6 +150,7 @@ type kernel struct {
 	prog *program
 	name string
 	fn   uintptr
+	decl *backend.KernelDecl // nil: not known
 }
 
 // Name is the entry's name.

@@ -44,7 +44,7 @@ func (q *queue) call(name string, args ...uintptr) error {
 }
 
 // launchEx is a launch with attributes: a CUlaunchConfig of 56 bytes, and 72 for each attribute behind it.
-func (q *queue) launchEx(fn uintptr, l *backend.Launch, extra uintptr) error {
+func (q *queue) launchEx(fn uintptr, l *backend.Launch, params, extra uintptr) error {
 	const config, each = 56, 72
 	const clusterDimension, cooperative = 4, 2
 	buf := dl.Alloc(config + 2*each)
@@ -71,7 +71,7 @@ func (q *queue) launchEx(fn uintptr, l *backend.Launch, extra uintptr) error {
 		attribute(clusterDimension, max(1, l.Cluster[0]), max(1, l.Cluster[1]), max(1, l.Cluster[2]))
 	}
 	binary.LittleEndian.PutUint32(b[48:], uint32(n))
-	return q.call("cuLaunchKernelEx", buf.Addr(), fn, 0, extra)
+	return q.call("cuLaunchKernelEx", buf.Addr(), fn, params, extra)
 }
 
 // fault turns a sticky code into what backends report.
@@ -85,7 +85,33 @@ func (q *queue) fault(err error) error {
 	return err
 }
 
-// Launch passes the parameter block as it is.
+// arguments are pointers to the parameters, or, where they are not known, the block as it is: its beginning has another alignment on
+// the card, so that a parameter aligned to 64 bytes (a tensor map) would lie elsewhere in it than in ours.
+func (k *kernel) arguments(l *backend.Launch) *dl.Buffer {
+	n := len(l.Params)
+	if k.decl != nil && len(k.decl.Params) > 0 {
+		list := k.decl.Params
+		buf := dl.Alloc(8*len(list) + k.decl.ParamBytes + n)
+		copy(buf.Bytes()[8*len(list):], l.Params)
+		for i := range list {
+			put(buf.Bytes(), 8*i, uint64(buf.Addr())+uint64(8*len(list)+list[i].Offset))
+		}
+		return buf
+	}
+	// CU_LAUNCH_PARAM_BUFFER_POINTER 1, _SIZE 2, _END 0.
+	buf := dl.Alloc(8*6 + n)
+	b := buf.Bytes()
+	copy(b[48:], l.Params)
+	put(b, 0, 1)
+	put(b, 8, uint64(buf.Addr()+48))
+	put(b, 16, 2)
+	put(b, 24, uint64(buf.Addr()+40))
+	put(b, 32, 0)
+	put(b, 40, uint64(n))
+	return buf
+}
+
+// Launch passes the parameters.
 func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 	kn, ok := k.(*kernel)
 	if !ok {
@@ -98,33 +124,25 @@ func (q *queue) Launch(k backend.Kernel, l *backend.Launch) error {
 			return err
 		}
 	}
-	// CU_LAUNCH_PARAM_BUFFER_POINTER 1, _SIZE 2, _END 0.
-	n := len(l.Params)
-	buf := dl.Alloc(8*6 + n)
-	defer buf.Free()
-	b := buf.Bytes()
-	copy(b[48:], l.Params)
-	put(b, 0, 1)
-	put(b, 8, uint64(buf.Addr()+48))
-	put(b, 16, 2)
-	put(b, 24, uint64(buf.Addr()+40))
-	put(b, 32, 0)
-	put(b, 40, uint64(n))
-	extra := buf.Addr()
-	if n == 0 {
-		extra = 0
+	args := kn.arguments(l)
+	defer args.Free()
+	var params, extra uintptr
+	if kn.decl != nil && len(kn.decl.Params) > 0 {
+		params = args.Addr()
+	} else if len(l.Params) > 0 {
+		extra = args.Addr()
 	}
 	return q.around(func() error {
 		if l.Cooperative || l.Cluster != [3]uint32{} {
-			return q.launchEx(kn.fn, l, extra)
+			return q.launchEx(kn.fn, l, params, extra)
 		}
-		return q.launchPlain(kn.fn, l, extra)
+		return q.launchPlain(kn.fn, l, params, extra)
 	})
 }
 
-func (q *queue) launchPlain(fn uintptr, l *backend.Launch, extra uintptr) error {
+func (q *queue) launchPlain(fn uintptr, l *backend.Launch, params, extra uintptr) error {
 	return q.call("cuLaunchKernel", fn, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
-		uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.DynamicShared), q.stream, 0, extra)
+		uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.DynamicShared), q.stream, params, extra)
 }
 
 // Copy relies on unified addressing: the driver knows host from device.

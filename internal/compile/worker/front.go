@@ -49,6 +49,10 @@ func facts(req *compile.Request, t *clock) (*compile.Result, error) {
 	return &compile.Result{Image: b, Stages: t.stages}, nil
 }
 
+// Planted is for tests of tools that must find a wrong compiler: it changes a kernel's IR before the passes, and after them. Nothing but a
+// test that is its own compiler process sets it.
+var Planted struct{ Before, After func(*ir.Module) }
+
 // lowered gives the kernel's IR before any pass.
 func lowered(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module, error) {
 	m, err := ptx.ParseModule(req.PTX)
@@ -69,6 +73,9 @@ func lowered(req *compile.Request, t *clock, emitted map[string]string) (*ir.Mod
 	k, err := lower.Kernel(m, req.Kernel, lower.Options{Clusters: req.Options.Clusters})
 	if err != nil {
 		return nil, stageError("lower", err)
+	}
+	if Planted.Before != nil {
+		Planted.Before(k)
 	}
 	k.Registers = registers(k)
 	t.done("lower")
@@ -104,6 +111,9 @@ func toIR(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module
 	var dump strings.Builder
 	if err := pass.Run(k, pass.Config{Block: req.Block, Stack: int(min(req.Options.Stack, maxStack)), Force: req.Options.Force, Dump: req.Dump, DumpTo: &dump}); err != nil {
 		return nil, stageError("passes", err)
+	}
+	if Planted.After != nil {
+		Planted.After(k)
 	}
 	t.done("passes")
 	if req.Dump != "" {
