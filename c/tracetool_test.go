@@ -36,6 +36,7 @@ func TestKudzuTrace(t *testing.T) {
 	t.Run("signal", x.testSignal)
 	t.Run("threads", x.testThreads)
 	t.Run("fork", x.testFork)
+	t.Run("real", x.testReal)
 }
 
 // record runs one part of the program under kudzu trace and gives the trace's folder, what was written and the exit code.
@@ -224,5 +225,32 @@ func (x traceTool) testFork(t *testing.T) {
 	defer tr.Close()
 	if len(tr.Processes) != 2 || !strings.Contains(text, "[2:1] cuInit(Flags=0)") || !strings.Contains(text, "in 2 processes") {
 		t.Errorf("%d processes\n%s", len(tr.Processes), text)
+	}
+}
+
+// testReal: calls go to the libraries that were named, and nothing of ours but fronts and the base is in the process.
+func (x traceTool) testReal(t *testing.T) {
+	real := double(t)
+	dir, text, code := x.record(t, "exit", "--real="+real)
+	if code != 7 || !strings.Contains(text, "cuDriverGetVersion(*driverVersion=7) = CUDA_SUCCESS") { // what the double answers
+		t.Errorf("exit code %d\n%s", code, text)
+	}
+	tr, err := trace.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	if !tr.Processes[0].Real || len(tr.Meta.Real) != 1 || tr.Meta.Real[0] != real {
+		t.Errorf("%+v, meta.json %+v", tr.Processes[0], tr.Meta)
+	}
+	for name, want := range map[string]bool{"libcuda.so.1": true, "libkudzu-base.so": true, "libkudzu.so": false, "libcublasLt.so.13": false} {
+		if _, err := os.Lstat(filepath.Join(dir, "fronts", name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	cmd := exec.Command(x.kudzu, "trace", "--real=/nonexistent", "--", x.exe)
+	cmd.Dir = t.TempDir()
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), `"/nonexistent" is no folder`) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -34,12 +34,9 @@ func (t *traceWith) realEnv(env []string) ([]string, error) {
 	if t.realDirs == "" {
 		t.realDirs = strings.Join(realDirs(env, lib), ":")
 	}
-	if t.realDirs == "" {
-		return nil, errors.New("no folder with NVIDIA's libraries was found; name it: --real=DIR")
-	}
 	for _, dir := range strings.Split(t.realDirs, ":") {
 		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-			return nil, fmt.Errorf("--real: %s is no folder", dir)
+			return nil, fmt.Errorf("--real: %q is no folder with NVIDIA's libraries", dir)
 		}
 	}
 	env = setEnv(env, config.TraceReal, t.realDirs)

@@ -155,7 +155,9 @@ int main(int argc, char **argv) {
 	} else if (!strcmp(what, "fork"))
 		children();
 	else if (!strcmp(what, "exit")) {
+		int version;
 		OK(cuInit(0));
+		OK(cuDriverGetVersion(&version));
 		return 7;
 	}
 	return finish();
