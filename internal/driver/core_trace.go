@@ -33,7 +33,7 @@ func (s *Stream) traceStream() {
 	case s.kind == legacyStream:
 		at, name = tracedLegacy, "default stream"
 	default:
-		at, name = tracedPerThread|s.id<<32, fmt.Sprintf("default stream of a thread (%d)", s.id)
+		at, name = tracedPerThread|s.id<<32, fmt.Sprintf("per-thread stream %d", s.id)
 	}
 	s.ctx.traceQueue(r, s.q, at, name)
 }

@@ -28,8 +28,13 @@ func (t *Timeline) Perfetto(w io.Writer) error {
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
+		lane, _ := lanes(r.Spans)
 		for j := range r.Spans {
 			s := &r.Spans[j]
+			p.lane = 0
+			if r.Shape == Queue { // what overlaps there is not nested, which a track of theirs would have to be
+				p.lane = int(lane[j])
+			}
 			p.span(r, i, s)
 			if c := cause[n]; c != 0 && s.Kind != Enqueue {
 				from := places[c-1]
@@ -52,6 +57,7 @@ func (t *Timeline) Perfetto(w io.Writer) error {
 type perfetto struct {
 	out  *bufio.Writer
 	some bool
+	lane int // of the row
 	err  error
 }
 
@@ -84,7 +90,7 @@ func (p *perfetto) tid(r *Row, row int) int {
 	if r.TID != 0 {
 		return r.TID
 	}
-	return 1<<30 + row
+	return 1<<30 + row<<8 + p.lane
 }
 
 func micros(ns int64) string {
@@ -112,9 +118,11 @@ func (p *perfetto) span(r *Row, row int, s *Span) {
 }
 
 func (p *perfetto) arrow(id int, t *Timeline, fromRow, fromSpan, row int, s *Span) {
-	r := &t.Rows[fromRow]
+	r, lane := &t.Rows[fromRow], p.lane
+	p.lane = 0 // a thread's
 	p.begin("s", r, fromRow, "enqueue", r.Spans[fromSpan].Start)
 	p.text(`,"cat":"enqueue","id":` + strconv.Itoa(id) + `}`)
+	p.lane = lane
 	p.begin("f", &t.Rows[row], row, "enqueue", s.Start)
 	p.text(`,"cat":"enqueue","bp":"e","id":` + strconv.Itoa(id) + `}`)
 }
@@ -138,7 +146,17 @@ func (p *perfetto) names(t *Timeline) {
 			p.json(map[string]string{"name": clean(r.Label)})
 			p.text("}")
 			p.begin("M", r, i, "thread_sort_index", 0)
-			p.text(`,"args":{"sort_index":` + strconv.Itoa(i) + `}}`)
+			p.text(`,"args":{"sort_index":` + strconv.Itoa(i<<8) + `}}`)
+			_, used := lanes(r.Spans)
+			for p.lane = 1; r.Shape == Queue && p.lane < used; p.lane++ {
+				p.begin("M", r, i, "thread_name", 0)
+				p.text(`,"args":`)
+				p.json(map[string]string{"name": clean(r.Label) + " " + strconv.Itoa(p.lane+1)})
+				p.text("}")
+				p.begin("M", r, i, "thread_sort_index", 0)
+				p.text(`,"args":{"sort_index":` + strconv.Itoa(i<<8+p.lane) + `}}`)
+			}
+			p.lane = 0
 		}
 	}
 }

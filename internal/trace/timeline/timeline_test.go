@@ -77,6 +77,7 @@ func TestEmpty(t *testing.T) {
 func TestPerfetto(t *testing.T) {
 	tl := synthetic(2000)
 	tl.Rows[2].Spans[0].Name = "a\"b\n\xff"
+	tl.Rows[8].Spans = append(tl.Rows[8].Spans, Span{Start: 1900000, Dur: 1700000, Kind: Compile, Name: "late"}) // overlaps two
 	var out bytes.Buffer
 	if err := tl.Perfetto(&out); err != nil {
 		t.Fatal(err)
@@ -93,13 +94,22 @@ func TestPerfetto(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := map[string]int{}
-	begun := map[int]float64{}
+	begun, ends := map[int]float64{}, map[int][]float64{}
 	for _, e := range doc.TraceEvents {
 		count[e.Ph]++
 		if e.Pid != 4711 || e.Tid == 0 {
 			t.Fatalf("%+v is of no thread", e)
 		}
 		switch e.Ph {
+		case "X": // nested or apart, on each track
+			track := ends[e.Tid]
+			for len(track) > 0 && track[len(track)-1] <= e.Ts+1e-4 { // floats
+				track = track[:len(track)-1]
+			}
+			if len(track) > 0 && e.Ts+e.Dur > track[len(track)-1]+1e-4 {
+				t.Errorf("%s at %v overlaps what ends at %v", e.Name, e.Ts, track[len(track)-1])
+			}
+			ends[e.Tid] = append(track, e.Ts+e.Dur)
 		case "s":
 			begun[e.ID] = e.Ts
 		case "f":

@@ -489,7 +489,7 @@
     if (d.lane[i] > 0) d.rows[d.row[i]].open = true;
     arrange();
     const a = d.start[i], b = a + d.dur[i], n = view.t1 - view.t0;
-    if (b < view.t0 + n * .02 || a > view.t1 - n * .02) { const mid = Math.min(a + d.dur[i] / 2, a + n / 2); view.t0 = mid - n / 2; view.t1 = mid + n / 2; }
+    if (b < view.t0 || a > view.t1 - n * .003) { const mid = Math.min(a + d.dur[i] / 2, a + n / 2); view.t0 = mid - n / 2; view.t1 = mid + n / 2; }
     const y = place(i) - TOP;
     if (y < 20 || y > H - TOP - 30) view.y += y - (H - TOP) / 2;
     clamp();
