@@ -139,6 +139,9 @@ func (t *types) make(ty *spec.Type, depth int) *codec {
 		}
 		return &codec{kind: Device, size: size}
 	}
+	if class := numbered[ty.Name]; class != "" {
+		return &codec{kind: Handle, size: 8, class: class}
+	}
 	u := t.scope.Underlying(ty)
 	switch {
 	case u.Ptr:
@@ -238,6 +241,14 @@ func handleClass(tag string) string {
 	}
 	return ""
 }
+
+// numbered are handles that are integers in C.
+var numbered = map[string]string{
+	"CUtexObject": texture, "CUtexObject_v1": texture, "cudaTextureObject_t": texture, "CUsurfObject": surface, "CUsurfObject_v1": surface, "cudaSurfaceObject_t": surface,
+	"CUmemGenericAllocationHandle": "allocation", "CUmemGenericAllocationHandle_v1": "allocation", "CUgraphConditionalHandle": "conditional", "cudaGraphConditionalHandle": "conditional",
+}
+
+const texture, surface = "texture", "surface"
 
 var classOfTag = map[string]string{
 	"CUctx_st": "context", "CUmod_st": "module", "CUfunc_st": "function", "CUlib_st": "library", "CUkern_st": "kernel", "CUstream_st": "stream",

@@ -40,6 +40,12 @@ func (d *Decoder) launch(o *objects, at *launchArgs, c *Call) {
 	l := &Launch{}
 	handle := c.Args[at.kernel-1].Value
 	t := o.things[handle.Bits]
+	if t == nil {
+		if t = o.within(c); t != nil {
+			o.things[handle.Bits] = t
+		}
+	}
+	o.launching[c.Thread] = launching{depth: c.Depth, returned: c.Returned(), end: c.End, of: t}
 	switch {
 	case t != nil && t.kernel != "":
 		l.Kernel, l.Module = t.kernel, t.module
@@ -107,7 +113,37 @@ type kernelCode struct {
 type kernelParam struct {
 	name, typ    string
 	offset, size uint64
+	align        uint64 // 0: not known
 	kind         ValueKind
+}
+
+// banks are where the parameters of a kernel begin in its constant memory, by generation of hardware, and 0 for PTX's own layout.
+// NVIDIA's driver aligns parameters there and tells their places from there: the first may be at 48.
+var banks = []uint64{0, 0x140, 0x160, 0x210, 0x380}
+
+// placed is where parameters lie in so many bytes.
+func (k *kernelCode) placed(bytes int) []uint64 {
+	for _, base := range banks {
+		var all []uint64
+		at := base
+		for _, p := range k.args {
+			if p.align == 0 {
+				at = p.offset
+			} else {
+				at = (at + p.align - 1) &^ (p.align - 1)
+			}
+			all = append(all, at-base)
+			at += p.size
+		}
+		if at-base == uint64(bytes) {
+			return all
+		}
+	}
+	var all []uint64
+	for _, p := range k.args {
+		all = append(all, p.offset)
+	}
+	return all
 }
 
 // params splits packed parameters by the layout; without one they are bytes.
@@ -116,11 +152,12 @@ func (k *kernelCode) params(b *Blob) []Arg {
 		return []Arg{{Value: Value{Kind: Bytes, Bytes: b.Data, Cut: b.Cut}}}
 	}
 	var all []Arg
-	for _, p := range k.args {
-		if p.offset > uint64(len(b.Data)) || p.size > uint64(len(b.Data))-p.offset {
+	at := k.placed(len(b.Data))
+	for i, p := range k.args {
+		if at[i] > uint64(len(b.Data)) || p.size > uint64(len(b.Data))-at[i] {
 			break
 		}
-		data := b.Data[p.offset : p.offset+p.size]
+		data := b.Data[at[i] : at[i]+p.size]
 		v := Value{Kind: Bytes, Bytes: data}
 		if p.size <= 8 && p.kind != Bytes {
 			var w [8]byte
@@ -135,7 +172,7 @@ func (k *kernelCode) params(b *Blob) []Arg {
 
 // paramOf is a parameter of PTX. Compilers write .u32 for every integer and .u64 for every pointer.
 func paramOf(kernel string, v *ptx.Var) kernelParam {
-	p := kernelParam{name: strings.TrimPrefix(v.Name, kernel+"_"), typ: "." + strings.TrimPrefix(v.Type.String(), "."), offset: v.Offset, size: v.Size, kind: Bytes}
+	p := kernelParam{name: strings.TrimPrefix(v.Name, kernel+"_"), typ: "." + strings.TrimPrefix(v.Type.String(), "."), offset: v.Offset, size: v.Size, align: uint64(max(v.Align, 1)), kind: Bytes}
 	if len(v.Dims) > 0 || v.Vec > 1 {
 		return p
 	}

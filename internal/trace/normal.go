@@ -153,7 +153,18 @@ func (t *normalText) launch(l *Launch) {
 	t.value(&l.Stream, false)
 	for i := range l.Params {
 		t.buf = append(t.buf, ", "...)
-		t.arg(&l.Params[i], false)
+		a := l.Params[i]
+		t.object(&a.Value)
+		t.arg(&a, false)
+	}
+}
+
+// object takes a kernel's parameter that is the number of a texture or surface for such.
+func (t *normalText) object(v *Value) {
+	for _, class := range []string{texture, surface} {
+		if v.Kind == Device && t.names[handleKey{class, v.Bits}] != "" {
+			v.Kind, v.Class = Handle, class
+		}
 	}
 }
 
@@ -186,6 +197,7 @@ func (t *normalText) value(v *Value, fresh bool) {
 		t.address(v.Bits)
 	case Fields, Elems:
 		t.buf = append(t.buf, '{')
+		opaque := len(v.Fields) == 1 && v.Fields[0].Name == "opaque" // words that nobody names, such as a tensor map's
 		for i := range v.Fields {
 			if i > 0 {
 				t.buf = append(t.buf, ", "...)
@@ -193,6 +205,10 @@ func (t *normalText) value(v *Value, fresh bool) {
 			f := &v.Fields[i]
 			t.buf = append(t.buf, f.Name...)
 			t.buf = append(t.buf, '=')
+			if opaque {
+				t.words(&f.Value)
+				continue
+			}
 			t.value(&f.Value, fresh)
 		}
 		t.buf = append(t.buf, '}')
@@ -261,16 +277,29 @@ func (t *normalText) address(at uint64) {
 	}
 }
 
-// bytes takes words that may be addresses for such.
+// word takes one that may be an address for such.
+func (t *normalText) word(w uint64) {
+	if w>>40 != 0 && w>>47 == 0 {
+		t.address(w)
+	} else {
+		t.buf = strconv.AppendUint(t.buf, w, 16)
+	}
+	t.buf = append(t.buf, ' ')
+}
+
+// words writes an array of words as bytes are written.
+func (t *normalText) words(v *Value) {
+	t.buf = append(t.buf, '<')
+	for i := range v.Fields {
+		t.word(v.Fields[i].Value.Bits)
+	}
+	t.buf = append(t.buf, '>')
+}
+
 func (t *normalText) bytes(b []byte) {
 	t.buf = append(t.buf, '<')
 	for len(b) >= 8 {
-		if w := le.Uint64(b); w>>40 != 0 && w>>47 == 0 {
-			t.address(w)
-		} else {
-			t.buf = strconv.AppendUint(t.buf, w, 16)
-		}
-		t.buf = append(t.buf, ' ')
+		t.word(le.Uint64(b))
 		b = b[8:]
 	}
 	for _, c := range b {

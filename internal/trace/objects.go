@@ -11,6 +11,25 @@ type objects struct {
 	gone    map[handleKey]int // of handles that were destroyed: events may still come
 	next    map[string]int
 	things  map[uint64]*thing // modules and kernels, by handle or by the address of a kernel's stub
+	// launching is the last launch of each thread.
+	launching map[*Thread]launching
+}
+
+type launching struct {
+	depth    int
+	returned bool
+	end      int64
+	of       *thing // nil: not known
+}
+
+// within is the kernel of the launch that a call is directly inside of: NVIDIA's runtime launches through the driver, with handles
+// that it got from tables of its own.
+func (o *objects) within(c *Call) *thing {
+	l := o.launching[c.Thread]
+	if c.Depth != l.depth+1 || l.returned && c.Begin > l.end {
+		return nil
+	}
+	return l.of
 }
 
 type handleKey struct {
@@ -31,7 +50,7 @@ func (d *Decoder) objects(t *Thread) *objects {
 	}
 	o := d.procs[p]
 	if o == nil {
-		o = &objects{numbers: map[handleKey]int{}, gone: map[handleKey]int{}, next: map[string]int{}, things: map[uint64]*thing{}}
+		o = &objects{numbers: map[handleKey]int{}, gone: map[handleKey]int{}, next: map[string]int{}, things: map[uint64]*thing{}, launching: map[*Thread]launching{}}
 		d.procs[p] = o
 	}
 	return o
