@@ -366,12 +366,12 @@ extern const struct kz_recorder *kz_recorder;
 struct kz_noted { // of an operation that may be gone by the time it is written down
 	uint16_t type;
 	uint32_t device;
-	uint64_t t0, stream, values[4];
+	uint64_t call, t0, stream, values[4];
 	const char *text;
 };
 struct kz_traced *kz_traced(struct kz_op *op); // NULL: not recorded
 void kz_trace_put(struct kz_op *op);           // it is being put in by the call that is under way
-void kz_trace_note(struct kz_queue *q, const struct kz_op *op, uint64_t t0, struct kz_noted *n); // op cannot end yet
+void kz_trace_note(struct kz_queue *q, struct kz_op *op, uint64_t t0, struct kz_noted *n); // op cannot end yet
 void kz_trace_enqueued(const struct kz_noted *n); // no lock is held
 void kz_trace_begin(struct kz_op *op);
 void kz_trace_end(struct kz_queue *q, struct kz_op *op);

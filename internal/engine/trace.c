@@ -75,15 +75,17 @@ void kz_trace_put(struct kz_op *op) {
 	if (t) *t = (struct kz_traced){.call = kz_recorder->current()};
 }
 
-void kz_trace_note(struct kz_queue *q, const struct kz_op *op, uint64_t t0, struct kz_noted *n) {
+void kz_trace_note(struct kz_queue *q, struct kz_op *op, uint64_t t0, struct kz_noted *n) {
 	n->type = about(op, n->values, &n->text) ? EVENT_ENQUEUE : 0;
+	if (!n->type) return;
+	n->call = kz_traced(op)->call;
 	n->t0 = t0;
 	n->device = atomic_load_explicit(&q->device, memory_order_relaxed);
 	n->stream = atomic_load_explicit(&q->stream, memory_order_relaxed);
 }
 
 void kz_trace_enqueued(const struct kz_noted *n) {
-	if (n->type) kz_recorder->event(n->type, kz_recorder->current(), n->t0, kz_recorder->now(), n->device, n->stream, n->values, n->text);
+	if (n->type) kz_recorder->event(n->type, n->call, n->t0, kz_recorder->now(), n->device, n->stream, n->values, n->text);
 }
 
 void kz_trace_begin(struct kz_op *op) {
