@@ -81,7 +81,7 @@ var rules = []rule{
 	{room: "shim/nvfatbin", may: "cubin driver fatbin handle hostmem nvvmir spec/fb", why: "it writes what the rooms of containers read"},
 	{room: "shim/nvjitlink", may: "assemble compile cubin driver fatbin handle hostmem nvvmir ptx ptx/check ptx/isa spec/jl", why: "it is the assembler as a library"},
 	{room: "shim/*", may: "packed shim backend driver cudart handle hostmem roster softfloat spec/* logx", why: "a library that has no row of its own"},
-	{room: "libraries", may: "compile shim/* shim/cublas/* shim/cublaslt/* logx", why: "the one list of what libraries need before their first call"},
+	{room: "libraries", may: "backend/compare compile shim/* shim/cublas/* shim/cublaslt/* logx", why: "the one list of what libraries need before their first call"},
 	{room: "toolkit", may: "assemble cubin fatbin driver ptx ptx/check ptx/isa", why: "NVIDIA's programs under their names; driver has the version that is presented"},
 	{room: "nvcc", may: "assemble backend compile cubin cudacc driver fatbin ptx", why: "the compiler driver; backend has the capability of this machine, driver the version that is presented"},
 	{room: "devices", may: "backend backend/* cache compile dump logx", why: "the image, the CLI and the tests share one list of backends"},

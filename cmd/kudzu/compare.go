@@ -26,9 +26,9 @@ import (
 
 // compareArgs is what the options of kudzu compare ask for.
 type compareArgs struct {
-	with, backend, load, dir, tolerance string
-	limits                              []string
-	keepCode                            bool
+	with, backend, load, dir, tolerance, blas string
+	limits                                    []string
+	keepCode                                  bool
 }
 
 func parseCompare(args []string) (a *compareArgs, rest []string, err error) {
@@ -67,6 +67,8 @@ func parseCompare(args []string) (a *compareArgs, rest []string, err error) {
 			a.limits = append(a.limits, "only="+val)
 		case "--every", "--launches", "--threads", "--seconds", "--memory":
 			a.limits = append(a.limits, name[2:]+"="+val)
+		case "--blas":
+			a.blas = val
 		case "--tolerance":
 			a.tolerance = val
 		case "-o", "--output":
@@ -121,7 +123,7 @@ func runCompare(args []string, out io.Writer) error {
 	if len(a.limits) > 0 {
 		limits = strings.Join(a.limits, ",")
 	}
-	set := [][2]string{{config.Compare, limits}, {config.CompareReport, report}, {config.CompareDump, dir}, {config.CompareBounds, a.tolerance}}
+	set := [][2]string{{config.Compare, limits}, {config.CompareReport, report}, {config.CompareDump, dir}, {config.CompareBounds, a.tolerance}, {config.CompareBLAS, a.blas}}
 	if a.backend != "" {
 		set = append(set, [2]string{config.Backend, a.backend})
 	}

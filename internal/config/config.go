@@ -46,6 +46,7 @@ const (
 	CompareDump   = "KUDZU_COMPARE_DUMP"
 	CompareWith   = "KUDZU_COMPARE_WITH"
 	CompareBounds = "KUDZU_COMPARE_TOLERANCE"
+	CompareBLAS   = "KUDZU_COMPARE_BLAS"
 	Dump          = "KUDZU_DUMP"
 	DumpKernel    = "KUDZU_DUMP_KERNEL"
 	DumpLaunch    = "KUDZU_DUMP_LAUNCH"
@@ -114,6 +115,7 @@ var Groups = []Group{
 		{CompareDump, false, "dir", "a folder for launches that differ"},
 		{CompareWith, false, "socket", "where `kudzu compare` listens; default: the interpreter in the process"},
 		{CompareBounds, false, "file", "tolerances by kernel"},
+		{CompareBLAS, false, "ref|openblas", "products of cuBLAS are done again by this, or a path, and compared"},
 		{Dump, false, "file", "a launch is written to it, as `kudzu dump` has it ([how](docs/tools.md))"},
 		{DumpKernel, false, "regexp", "names of the kernels; default: any"},
 		{DumpLaunch, true, "1,all,memory=4G", "which launch of theirs, or `every`; all memory; at most so much"},

@@ -3,9 +3,11 @@
 package libraries
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
+	"kudzu/internal/backend/compare"
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
 	"kudzu/internal/logx"
@@ -40,15 +42,38 @@ func Start(compiler *compile.Client) {
 func startCublas() {
 	cublas.Use(rocblas.New(rocblas.Config{}))
 	threads, _ := strconv.Atoi(config.Get(config.Threads))
-	switch name := config.Get(config.BLAS); {
-	case name == "" || name == "cpu":
-	case name == "ref":
-		cublas.UseMultiplier(cublas.Reference{})
-	case name == "openblas":
-		cublas.UseMultiplier(openblas.New(openblas.Config{Threads: threads}))
-	case strings.Contains(name, "/"):
-		cublas.UseMultiplier(openblas.New(openblas.Config{Library: name, Threads: threads}))
-	default:
-		logx.Warnf(config.BLAS+"=%s: not one of cpu, ref, openblas, or a path", name)
+	multiplier := func(setting string) cublas.Multiplier {
+		switch name := config.Get(setting); {
+		case name == "" || name == "cpu":
+		case name == "ref":
+			return cublas.Reference{}
+		case name == "openblas":
+			return openblas.New(openblas.Config{Threads: threads})
+		case strings.Contains(name, "/"):
+			return openblas.New(openblas.Config{Library: name, Threads: threads})
+		default:
+			logx.Warnf("%s=%s: not one of cpu, ref, openblas, or a path", setting, name)
+		}
+		return nil
 	}
+	cublas.UseMultiplier(multiplier(config.BLAS))
+	if m := multiplier(config.CompareBLAS); m != nil {
+		r := compare.NewReporter(config.Get(config.CompareReport))
+		cublas.UseChecker(m, func(c *cublas.Checked) { r.Add(productLine(c)) })
+	}
+}
+
+// productLine is a line of a comparison's report about a product.
+func productLine(c *cublas.Checked) *compare.Line {
+	l := &compare.Line{Kernel: "product " + c.What, Text: "product " + c.What + " with " + c.With, Outcome: compare.Same, Touched: 1}
+	switch {
+	case c.Skipped != "":
+		l.Outcome, l.Why, l.Touched = compare.Skipped, c.Skipped, 0
+	case c.Differs():
+		l.Outcome = compare.Different
+		l.Why = fmt.Sprintf("matrix %d, row %d, column %d: %v, %s has %v: %.3g apart, at most %.3g is explained", c.At[0], c.At[1], c.At[2], c.Product, c.With, c.Other, c.Off, c.Bound)
+	case c.Product != c.Other:
+		l.Outcome, l.Why = compare.Explained, fmt.Sprintf("the order of sums in matrix products: %.3g apart, at most %.3g", c.Off, c.Bound)
+	}
+	return l
 }

@@ -62,6 +62,15 @@ type report struct {
 	f       *os.File // guarded by mu; nil: nobody asked
 }
 
+// Reporter adds lines of others to a report.
+type Reporter struct{ r *report }
+
+// NewReporter makes one for a file; "": differences are only said aloud.
+func NewReporter(path string) *Reporter { return &Reporter{newReport(path)} }
+
+// Add writes a line, and says it aloud if it is of a difference.
+func (r *Reporter) Add(l *Line) { r.r.add(l) }
+
 func newReport(path string) *report {
 	r := &report{}
 	if self, err := os.Readlink("/proc/self/exe"); err == nil {

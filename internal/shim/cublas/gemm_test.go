@@ -102,6 +102,49 @@ func TestReference(t *testing.T) {
 	})
 }
 
+// wrong is the reference with one element off by a little, where its matrices are of one size.
+type wrong struct{ Reference }
+
+func (w wrong) Multiply(p *HostProduct) {
+	w.Reference.Multiply(p)
+	c := hostmem.Bytes(hostmem.Ptr(p.At[0][2]), uint64(p.TC.Size()))
+	copy(c, Encode(p.TC, Decode(p.TC, c)+1000))
+}
+
+// TestChecked: products are done again and found to be near enough, and one that is not is found; C is the kernels' in any case, which
+// gemm holds.
+func TestChecked(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		for _, c := range []struct {
+			with    Multiplier
+			differs bool
+		}{{Reference{}, false}, {wrong{}, true}} {
+			done, bad := 0, 0
+			var last Checked
+			UseChecker(c.with, func(c *Checked) {
+				if c.Skipped == "" {
+					done++
+				}
+				if c.Differs() {
+					bad++
+					last = *c
+				}
+			})
+			for _, e := range allKinds() {
+				for range r.times(8) {
+					if e.scalar != F16 {
+						r.gemm(e, r.pick(1, 5, 33), r.pick(1, 3, 13, 25), r.pick(1, 7, 65, 33))
+					}
+				}
+			}
+			UseChecker(nil, nil)
+			if done == 0 || (bad > 0) != c.differs || c.differs && bad != done {
+				t.Errorf("%d of %d products differ: %+v", bad, done, last)
+			}
+		}
+	})
+}
+
 // gemm is one random product of a shape.
 func (r *rig) gemm(e kinds, m, n, k int64) {
 	ta, tb := ops[r.rng.IntN(3)], ops[r.rng.IntN(3)]

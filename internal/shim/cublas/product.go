@@ -82,6 +82,11 @@ func (p *Product) Run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 	if done, err := p.elsewhere(d, stream); done || err != nil {
 		return err
 	}
+	return p.checked(d, stream, func() error { return p.run(d, stream, space) })
+}
+
+// run puts the kernels in.
+func (p *Product) run(d *driver.Thread, stream cu.CUstream, space *shim.Workspace) error {
 	switch {
 	case p.K == 0 || p.Alpha.IsZero():
 		return p.scale(d, stream)
