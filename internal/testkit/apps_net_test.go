@@ -54,10 +54,13 @@ func netProgram(t *testing.T, major int, sanitizer string) string {
 }
 
 // netRun makes one run and checks that nothing went wrong.
-func netRun(t *testing.T, backend, exe string, seed, calls, threads int) (functions int) {
+func netRun(t *testing.T, backend, exe string, seed, calls, threads int, traced bool) (functions int) {
 	t.Helper()
 	a := newApp(t, backend, exe, fmt.Sprint(seed), fmt.Sprint(calls), fmt.Sprint(threads)).set("KUDZU_LOG", "error")
 	a.timeout = 10 * time.Minute
+	if traced {
+		a.set("KUDZU_TRACE", t.TempDir())
+	}
 	// What is alive at the end is known to Go's memory alone, which the sanitizers do not see.
 	supp := filepath.Join(t.TempDir(), "tsan")
 	if err := os.WriteFile(supp, []byte(netSuppressions), 0o600); err != nil {
@@ -81,13 +84,15 @@ func TestNet(t *testing.T) {
 	type run struct {
 		backend        string
 		calls, threads int
+		traced         bool // the recorder follows the arguments, wrong ones too
 	}
 	rows := []struct {
 		major     int
 		sanitizer string
 		runs      []run
 	}{
-		{12, "", []run{{"interp", 2700, 1}, {"interp", 2000, 8}}}, {13, "address", []run{{"cpu", 2700, 1}}}, {13, "thread", []run{{"interp", 1000, 4}}},
+		{12, "", []run{{"interp", 2700, 1, true}, {"interp", 2000, 8, false}, {"interp", 2000, 8, true}}},
+		{13, "address", []run{{"cpu", 2700, 1, false}}}, {13, "thread", []run{{"interp", 1000, 4, false}}},
 	}
 	for _, row := range rows {
 		t.Run(strings.TrimSpace(fmt.Sprint(row.major, " ", row.sanitizer)), func(t *testing.T) {
@@ -103,7 +108,7 @@ func TestNet(t *testing.T) {
 			}
 			for seed := first; seed < first+n; seed++ {
 				for _, r := range row.runs {
-					if got := netRun(t, r.backend, exe, seed, r.calls*times, r.threads); r.threads == 1 && got != all {
+					if got := netRun(t, r.backend, exe, seed, r.calls*times, r.threads, r.traced); r.threads == 1 && got != all {
 						t.Errorf("seed %d: %d functions were called of %d", seed, got, all)
 					}
 				}
