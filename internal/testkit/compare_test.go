@@ -10,6 +10,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/compare"
+	"kudzu/internal/backend/tap"
 	"kudzu/internal/cache"
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
@@ -160,7 +161,7 @@ func TestCompareNotices(t *testing.T) {
 		{"another kernel", "spin", "nothing", "", "only=^k$", "", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dev, lines := comparing(t, c.limits, func(d backend.Device, s *compare.Space) compare.Loader {
+			dev, lines := comparing(t, c.limits, func(d backend.Device, s *tap.Space) compare.Loader {
 				return wrong{devices.Interpreter(d, s), c.from, c.to}
 			})
 			values := make([]uint64, 64)
@@ -187,8 +188,8 @@ func TestCompareNotices(t *testing.T) {
 				t.Errorf("%+v", l)
 			}
 			if l.Outcome == compare.Different {
-				if _, err := os.Stat(filepath.Join(l.Dump, "launch.json")); err != nil {
-					t.Error(err)
+				if st, err := os.Stat(l.Dump); err != nil || st.Size() == 0 {
+					t.Errorf("the dump %s: %v", l.Dump, err)
 				}
 			}
 		})
