@@ -2,7 +2,9 @@ package c
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,12 +39,13 @@ func TestKudzuTrace(t *testing.T) {
 	t.Run("threads", x.testThreads)
 	t.Run("fork", x.testFork)
 	t.Run("real", x.testReal)
+	t.Run("H200", x.testH200)
 }
 
 // record runs one part of the program under kudzu trace and gives the trace's folder, what was written and the exit code.
 func (x traceTool) record(t *testing.T, what string, options ...string) (dir, stderr string, code int) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), what)
+	dir = filepath.Join(t.TempDir(), "trace")
 	cmd := exec.Command(x.kudzu, append(append([]string{"trace", "-o", dir}, options...), "--", x.exe, what)...)
 	var e bytes.Buffer
 	cmd.Stderr = &e
@@ -251,6 +254,46 @@ func (x traceTool) testReal(t *testing.T) {
 	cmd := exec.Command(x.kudzu, "trace", "--real=/nonexistent", "--", x.exe)
 	cmd.Dir = t.TempDir()
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), `"/nonexistent" is no folder`) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// testH200: 28 kinds of launches on Kudzu make the calls, with the results, that they made on an H200 with NVIDIA's driver
+// (testdata/traces/kinds-h200.kzt.gz, recorded with kudzu trace --real -- ./kinds kinds.ptx).
+func (x traceTool) testH200(t *testing.T) {
+	apps := filepath.Join(root(t), "testdata/apps")
+	kinds := traceTool{x.kudzu, compile(t, "kinds", "-L"+filepath.Join(root(t), "dist/lib"), "-lcuda", "-lm")}
+	dir, text, code := kinds.record(t, filepath.Join(apps, "kinds.ptx"), "--format=binary")
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s", code, text)
+	}
+	modules, err := filepath.Glob(filepath.Join(dir, trace.ModulesDir, "*.ptx"))
+	if err != nil || len(modules) != 1 {
+		t.Fatalf("modules: %v, %v", modules, err)
+	}
+	if filepath.Base(modules[0]) != "61c8793fe16ce2e380a1398b811c1186.ptx" {
+		t.Skip("kinds.ptx has changed since an H200 ran it: record it again")
+	}
+	f, err := os.Open(filepath.Join(root(t), "testdata/traces/kinds-h200.kzt.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	card := t.TempDir()
+	write(t, filepath.Join(card, "1-0.kzt"), b)
+	if err := os.Symlink(filepath.Join(dir, trace.ModulesDir), filepath.Join(card, trace.ModulesDir)); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(x.kudzu, "trace", "diff", card, dir).CombinedOutput()
+	if err != nil || string(out) != "no difference in 207 calls\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

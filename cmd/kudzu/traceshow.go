@@ -268,6 +268,10 @@ func countTable(out io.Writer, title string, rows []*trace.Count, most int) erro
 			fmt.Fprintf(w, "\t\t\t\t\t\t  ... and %d more\n", len(rows)-i)
 			break
 		}
+		if !c.Timed() {
+			fmt.Fprintf(w, "%d\t%d\t-\t-\t-\t-\t  %s\n", c.Calls, c.Failed, c.Name)
+			continue
+		}
 		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", c.Calls, c.Failed, trace.Duration(c.Total), trace.Duration(c.Mean()), trace.Duration(c.Min), trace.Duration(c.Max), c.Name)
 	}
 	return w.Flush()

@@ -252,6 +252,9 @@ func (t *normalText) address(at uint64) {
 	case at == 0:
 		t.buf = append(t.buf, "NULL"...)
 		return
+	case t.coarse: // the number of a texture is a handle, too
+		t.buf = append(t.buf, "word"...)
+		return
 	case at < lowest:
 		t.buf = strconv.AppendUint(t.buf, at, 10)
 		return
@@ -265,7 +268,7 @@ func (t *normalText) address(at uint64) {
 		}
 		return 0
 	})
-	if !found || t.coarse {
+	if !found {
 		t.buf = append(t.buf, "address"...)
 		return
 	}

@@ -31,6 +31,9 @@ func (c *Count) add(ns int64, returned, failed bool) {
 	c.done++
 }
 
+// Timed reports whether any of them took a time that is known.
+func (c *Count) Timed() bool { return c.done > 0 }
+
 // Mean is the average time of those that took any.
 func (c *Count) Mean() int64 {
 	if c.done == 0 {
