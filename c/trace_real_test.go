@@ -1,6 +1,7 @@
 package c
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -20,7 +21,14 @@ func double(t *testing.T) string {
 func TestTraceReal(t *testing.T) {
 	libs, real := dist(t), double(t)
 	exe := compile(t, "trace_real", "-L"+libs, "-lcuda", "-lcublas")
-	files := traced(t, libs, []string{"KUDZU_TRACE_REAL=/nonexistent:" + libs + ":" + real}, exe)
+	// Fronts are passed over, and copies of them.
+	copies := t.TempDir()
+	data, err := os.ReadFile(filepath.Join(libs, "libcuda.so.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(copies, "libcuda.so.1"), data)
+	files := traced(t, libs, []string{"KUDZU_TRACE_REAL=/nonexistent:" + libs + ":" + copies + ":" + real}, exe)
 	r := files[0]
 	if r.flags != 1 {
 		t.Errorf("flags are %d", r.flags)

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,15 +37,21 @@ void kz_real_start(void) {
 			kz_libraries[l].table[i] = kz_libraries[l].lazy;
 }
 
-// ours reports whether a library is one of our fronts: a folder may have links to them.
-static int ours(void *handle, const struct kz_library *lib) {
-	const char *front = __atomic_load_n(&lib->front, __ATOMIC_ACQUIRE);
-	for (uint32_t i = 0; i < lib->size; i++) {
-		const char *at = dlsym(handle, lib->names + lib->offset[i]);
-		if (at)
-			return front && at >= front && at < front + (size_t)lib->size * KZ_STRIDE;
-	}
-	return 1; // it has none of the names
+// ours reports whether a library is a front: a folder may have links to them, or copies, which need us and lead back here.
+static int ours(void *handle) {
+	struct link_map *m;
+	uintptr_t names = 0;
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &m))
+		return 1;
+	for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_STRTAB)
+			names = d->d_un.d_ptr;
+	if (names < m->l_addr)
+		names += m->l_addr; // a loader may leave the table as it is in the file
+	for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED && !strcmp((const char *)names + d->d_un.d_val, "libkudzu-base.so"))
+			return 1;
+	return 0;
 }
 
 static void *open_in(const char *folder, size_t n, const struct kz_library *lib) {
@@ -53,7 +60,7 @@ static void *open_in(const char *folder, size_t n, const struct kz_library *lib)
 	if (!n || written < 0 || (size_t)written >= sizeof path || access(path, R_OK))
 		return NULL;
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	if (handle && ours(handle, lib)) {
+	if (handle && ours(handle)) {
 		dlclose(handle);
 		handle = NULL;
 	}
