@@ -2,7 +2,9 @@ package timeline
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,35 +123,41 @@ func TestFunctionNames(t *testing.T) {
 	}
 }
 
-// FuzzBuild: whatever is in a trace's file, both forms are written and valid.
+// FuzzBuild: whatever events and calls a file has, in whatever order, both forms are written. Files themselves are FuzzRead's.
 func FuzzBuild(f *testing.F) {
-	w := trace.NewWriter(1, 0, false, "a")
-	th := w.Thread(1)
-	for i := range 16 {
-		th.Event(trace.Event{Type: trace.EventType(i), Begin: int64(i) * 10, End: int64(i) * 9, Values: [4]uint64{^uint64(0), ^uint64(0), uint64(i % 3), 1}, Text: "\xff_ZN1"})
-	}
-	th.Call(trace.Call{Library: "libcuda.so.1", Name: "cuLaunchKernel", Begin: 100, End: trace.Running, Words: []uint64{1}})
-	f.Add(w.Bytes())
-	f.Fuzz(func(t *testing.T, b []byte) {
-		file := filepath.Join(t.TempDir(), "1-0"+trace.Ext)
-		if err := os.WriteFile(file, b, 0o600); err != nil {
+	f.Add([]byte("\x01abc\x0d\x00\x02\x09\xff\xff\xff\x0a_ZN1\x0e"), "_ZN1xIfE", int64(5), int64(-9))
+	f.Add(bytes.Repeat([]byte{9, 1, 0, 10, 200, 3}, 40), "\xff\n: ", int64(-1<<62), int64(1<<62))
+	f.Fuzz(func(t *testing.T, b []byte, text string, begin, end int64) {
+		w := trace.NewWriter(1, 0, false, text)
+		threads := []*trace.ThreadWriter{w.Thread(1), w.Thread(2)}
+		text = text[:min(len(text), 1000)]
+		for i := 0; i+6 <= len(b) && i < 600; i += 6 {
+			th, wide := threads[b[i+1]%2], uint64(b[i+2])<<uint(b[i+3]%64)
+			if b[i] == 0 {
+				th.Call(trace.Call{Library: "libcuda.so.1", Name: text, Begin: begin, End: end, Words: []uint64{wide, uint64(b[i+4])}})
+				continue
+			}
+			th.Event(trace.Event{Type: trace.EventType(b[i] % 17), Call: uint64(b[i+4]), Begin: begin + int64(i), End: end, Device: int(b[i+5] % 3), Stream: wide, Values: [4]uint64{wide, uint64(b[i+4]), uint64(b[i+5] % 4), wide}, Text: text})
+		}
+		dir := t.TempDir()
+		if err := w.Save(dir); err != nil {
 			t.Fatal(err)
 		}
-		tr, err := trace.Open(file)
+		tr, err := trace.Open(dir)
 		if err != nil {
-			return
+			t.Fatal(err)
 		}
 		defer tr.Close()
 		tl, err := Build(tr)
 		if err != nil {
-			return
+			t.Fatal(err)
+		}
+		if err := tl.HTML(io.Discard); err != nil {
+			t.Error(err)
 		}
 		var out bytes.Buffer
-		if err := tl.HTML(&out); err != nil {
-			t.Error(err)
-		}
-		if err := tl.Perfetto(&out); err != nil {
-			t.Error(err)
+		if err := tl.Perfetto(&out); err != nil || !json.Valid(out.Bytes()) {
+			t.Errorf("%v: %s", err, out.Bytes())
 		}
 	})
 }
