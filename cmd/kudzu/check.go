@@ -41,6 +41,7 @@ type checkReport struct {
 	sm         int // only entries for this target; 0: all
 
 	needs    *needs // of a program or library
+	packed   *packed
 	loads    *loads
 	machine  map[string]int
 	verdicts []kernelVerdict
@@ -127,6 +128,7 @@ func (r *checkReport) check(file string, data []byte) error {
 	}
 	r.pool.wait()
 	r.tally()
+	r.packed = packedOf(file, data)
 	if dir, err := libraryDir(); err == nil {
 		r.needs = needsOf(data, dir)
 	} else {
@@ -145,9 +147,10 @@ func (r *checkReport) check(file string, data []byte) error {
 	if r.modules == 0 {
 		fmt.Fprintf(out, "%s: no PTX", file)
 		if r.binaries > 0 {
-			fmt.Fprintf(out, ", only machine code for NVIDIA's processors (%d pieces): it cannot run here", r.binaries)
+			fmt.Fprintf(out, ", only machine code for NVIDIA's processors (%d pieces)", r.binaries)
 		}
 		fmt.Fprintln(out)
+		r.packed.print(out)
 		return r.verdict()
 	}
 	r.print(file)
@@ -159,7 +162,7 @@ func (r *checkReport) verdict() error {
 	switch {
 	case len(r.errors) > 0:
 		return fmt.Errorf("%d modules are not valid PTX", len(r.errors))
-	case r.modules == 0:
+	case r.modules == 0 && (r.packed == nil || r.packed.Found == 0):
 		return exitNoCode
 	case r.needs != nil && len(r.needs.missing(true)) > 0:
 		return exitMissing
@@ -179,7 +182,8 @@ func (r *checkReport) writeJSON(file string) error {
 		Load    *loads          `json:"load"`
 		Errors  []string        `json:"errors,omitempty"`
 		Kernels []kernelVerdict `json:"kernels"`
-	}{file, r.needs, r.targets, r.machine, r.loads, r.errors, r.verdicts})
+		Pack    *packed         `json:"pack,omitempty"`
+	}{file, r.needs, r.targets, r.machine, r.loads, r.errors, r.verdicts, r.packed})
 }
 
 // containers walks the fat binaries of a file.

@@ -63,6 +63,8 @@ func verbs() []verb {
 			about: "record a program's calls of the CUDA libraries, with arguments and times; look at such traces and compare them", run: runTrace, helps: true},
 		{name: "smi", args: "[-L] [-q] [-x] [--query-gpu=FIELDS --format=csv[,noheader,nounits]] [dmon|pmon|topo]", about: "show devices, their memory and use, and who uses them, as nvidia-smi does", run: runSMI, helps: true},
 		{name: "report", args: "", about: "write what someone who looks into a problem asks first, with a self-test of every device", run: runReport},
+		{name: "pack", args: "add FILE|FOLDER|PACKAGE [--version=V] | ls | rm LIBRARY [VERSION] | dir",
+			about: "keep the PTX of a library's build, for builds of the same version without", run: runPack},
 		{name: "cache", args: "[ls|clear|dir]", about: "look at or empty the cache of compiled kernels", run: runCache},
 		{name: "version", args: "", about: "print the version", run: runVersion},
 		{name: "help", args: "[verb]", about: "this text, or one verb's", run: runHelp},

@@ -35,8 +35,9 @@ type runStats struct {
 	CopyBytes           uint64       `json:"copy_bytes"`
 	Fills               uint64       `json:"fills"`
 	FillBytes           uint64       `json:"fill_bytes"`
-	Kernels             []kernelNote `json:"kernels"` // compiled in this run
-	Times               []kernelTime `json:"times"`   // of kernels that ran, the longest first
+	Kernels             []kernelNote `json:"kernels"`         // compiled in this run
+	Times               []kernelTime `json:"times"`           // of kernels that ran, the longest first
+	Packs               []packUse    `json:"packs,omitempty"` // PTX packs that modules were taken from
 }
 
 type kernelTime struct {
@@ -130,6 +131,8 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 			s.Interpreted = append(s.Interpreted, note)
 		case "kept":
 			s.Kept = append(s.Kept, note)
+		case "pack":
+			s.pack(note)
 		case "compiled":
 			s.Kernels = append(s.Kernels, note)
 		case "ran":
@@ -148,6 +151,29 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 	s.Times = slices.DeleteFunc(s.Times, func(k kernelTime) bool { return k.Ms == 0 })
 	slices.SortStableFunc(s.Times, func(x, y kernelTime) int { return cmp.Compare(y.Ms, x.Ms) })
 	return s, nil
+}
+
+// packUse is what a program took from a PTX pack.
+type packUse struct {
+	Name    string `json:"name"`
+	Modules int    `json:"modules"`
+	Found   int    `json:"found"`   // kernels of these modules that the pack has
+	Kernels int    `json:"kernels"` // of these modules
+}
+
+// pack adds a module that a pack has.
+func (s *runStats) pack(note kernelNote) {
+	var found, all int
+	if _, err := fmt.Sscanf(note.Note, "%d of %d kernels", &found, &all); err != nil {
+		return
+	}
+	i := slices.IndexFunc(s.Packs, func(p packUse) bool { return p.Name == note.Name })
+	if i < 0 {
+		s.Packs = append(s.Packs, packUse{Name: note.Name})
+		i = len(s.Packs) - 1
+	}
+	p := &s.Packs[i]
+	p.Modules, p.Found, p.Kernels = p.Modules+1, p.Found+found, p.Kernels+all
 }
 
 // tookOver notes a take-over at the optimised code, which is in the list before it.
@@ -192,6 +218,9 @@ func (s *runStats) print(w io.Writer) {
 	}
 	for _, k := range s.Kept {
 		fmt.Fprintf(w, "            stays baseline: %s: %s\n", k.Name, k.Note)
+	}
+	for _, p := range s.Packs {
+		fmt.Fprintf(w, "  pack      %s: %d modules, %d of their %d kernels\n", p.Name, p.Modules, p.Found, p.Kernels)
 	}
 	fmt.Fprintf(w, "  launches  %d, %.1f ms in kernels (all threads); %d interpreted\n", s.Launches, s.KernelMs, s.InterpretedLaunches)
 	for i, k := range s.Times {

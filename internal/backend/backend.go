@@ -126,6 +126,7 @@ type Fence interface {
 type Module struct {
 	Name string // for messages
 	Text string // the whole module
+	Pack string // whose text it is, if a pack's: its name, a tab, what it has
 
 	Kernels []KernelDecl
 	Vars    []VarDecl

@@ -12,6 +12,7 @@ const (
 	DriverVersion  = "KUDZU_DRIVER_VERSION"
 	CacheDir       = "KUDZU_CACHE_DIR"
 	CacheSize      = "KUDZU_CACHE_SIZE"
+	PackDir        = "KUDZU_PACK_DIR"
 	LLVM           = "KUDZU_LLVM"
 	Clang          = "KUDZU_CLANG"
 	CCCL           = "KUDZU_CCCL"
@@ -84,6 +85,7 @@ var Groups = []Group{
 		{Tier, true, "auto|baseline|optimised", "code that is there at once, or fast, or both in turn; default: auto"},
 		{CacheDir, false, "dir", "where compiled kernels are kept; default: `CUDA_CACHE_PATH`, then `~/.cache/kudzu`"},
 		{CacheSize, true, "4G", "the cache's size; default: `CUDA_CACHE_MAXSIZE`, then 4G"},
+		{PackDir, false, "dir", "where PTX packs are kept ([packs](docs/packs.md)); default: `~/.local/share/kudzu/packs`"},
 		{LLVM, false, "libLLVM.so.19.1", "the LLVM library; default: the best tested one (`kudzu info`)"},
 		{Clang, false, "/usr/bin/clang-19", "the clang that reads CUDA C++; default: libLLVM's release, or the best tested one"},
 		{CCCL, false, "dir", "the folder with `thrust`, `cub` and `cuda` for `kudzu cc`; default: `include/cccl` beside it"},

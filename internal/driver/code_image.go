@@ -11,6 +11,7 @@ import (
 	"kudzu/internal/fatbin"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/logx"
+	"kudzu/internal/pack"
 	"kudzu/internal/ptx"
 )
 
@@ -30,8 +31,19 @@ func notAnImage(why string) error {
 	return &badImage{errInvalidImage, "error   : Binary format is not recognized: " + why}
 }
 
-// readImage finds the PTX for a device in memory that the program passed without a length.
+// readImage finds the PTX for a device in memory that the program passed without a length. For machine code only, a pack may have it.
 func readImage(p hostmem.Ptr, c claim) (string, error) {
+	text, err := readCode(p, c)
+	if noPTX(err) && pack.Any() {
+		if text, ok := packedImage(p); ok {
+			return text, nil
+		}
+	}
+	return text, err
+}
+
+// readCode is readImage without packs.
+func readCode(p hostmem.Ptr, c claim) (string, error) {
 	if p == hostmem.Nil {
 		return "", errInvalidValue
 	}
@@ -252,6 +264,17 @@ func readFile(name string, c claim) (string, error) {
 	if len(b) > fatbin.MaxText {
 		return "", notAnImage("file too large")
 	}
+	text, err := fileText(b, c)
+	if noPTX(err) && pack.Any() {
+		if text, ok := packedFile(name, b); ok {
+			return text, nil
+		}
+	}
+	return text, err
+}
+
+// fileText is the PTX in a file's bytes.
+func fileText(b []byte, c claim) (string, error) {
 	switch fatbin.Sniff(b) {
 	case fatbin.FormatELF:
 		return assembled(b)

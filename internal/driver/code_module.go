@@ -7,6 +7,7 @@ import (
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
+	"kudzu/internal/pack"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/check"
 	"kudzu/internal/ptx/isa"
@@ -133,6 +134,9 @@ func describe(name, text string, dev claim, j *jit) (*backend.Module, error) {
 		}
 		return s.Text, s.Line, nil
 	}}
+	if name, has, ok := pack.Note(text); ok {
+		desc.Pack = name + "\t" + has
+	}
 	for _, f := range idx.Kernels() {
 		desc.Kernels = append(desc.Kernels, kernelDecl(f.Func, j.opts.MaxRegisters))
 	}

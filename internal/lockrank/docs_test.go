@@ -57,7 +57,7 @@ func TestNoOthers(t *testing.T) {
 	plain := regexp.MustCompile(`\bsync\.(RW)?Mutex\b`)
 	place := regexp.MustCompile(`\blockrank\.([A-Z]\w+)\]`)
 	used := map[string]bool{}
-	rooms := []string{"backend", "cache", "cudart", "devices", "dl", "driver", "engine", "handle", "roster", "shim", "compile"}
+	rooms := []string{"backend", "cache", "cudart", "devices", "dl", "driver", "engine", "handle", "pack", "roster", "shim", "compile"}
 	for _, room := range rooms {
 		err := filepath.WalkDir(filepath.Join("..", room), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() && d.Name() == "worker" { // another process

@@ -70,6 +70,7 @@ type (
 	DriverNotices     struct{}
 	DriverGraves      struct{}
 	DriverNames       struct{}
+	Packs             struct{}
 	TapQuiet          struct{}
 	TapDevice         struct{}
 	TapProgram        struct{}
@@ -204,6 +205,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[DriverNotices](), Where: "driver: notifications", Guards: "functions to be told"},
 		{Lock: reflect.TypeFor[DriverGraves](), Where: "driver: graveyard.mu", Guards: "contexts that ended"},
 		{Lock: reflect.TypeFor[DriverNames](), Where: "driver: nameTable.mu", Guards: "names as C strings"},
+		{Lock: reflect.TypeFor[Packs](), Where: "pack: inUse", Guards: "packs that were opened, and what they refuse; held while an index is read"},
 		{Lock: reflect.TypeFor[TapQuiet](), Where: "backend/tap", Guards: "nothing runs while a launch is compared or dumped", Waits: true},
 		{Lock: reflect.TypeFor[TapDevice](), Where: "backend/tap", Guards: "open queues and textures"},
 		{Lock: reflect.TypeFor[TapProgram](), Where: "backend/tap", Guards: "a module's kernels, and the taker's own program for it"},

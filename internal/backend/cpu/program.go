@@ -35,6 +35,9 @@ func (d *Device) Load(m *backend.Module) (backend.Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("module %s: %w", m.Name, err)
 	}
+	if m.Pack != "" {
+		d.b.report.line("pack\t%s", m.Pack)
+	}
 	p := &Program{gone: make(chan struct{}), dev: d, m: m, vars: vars, kernels: map[string]*Kernel{}}
 	for i := range m.Kernels {
 		p.kernels[m.Kernels[i].Name] = &Kernel{p: p, decl: &m.Kernels[i]}

@@ -1,0 +1,201 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/pierrec/lz4/v4"
+	"golang.org/x/sys/unix"
+
+	"kudzu/internal/config"
+)
+
+// The files of a pack, in STORE/LIBRARY/VERSION.
+const indexFile, dataFile = "index", "data"
+
+// Dir is the folder of the store: KUDZU_PACK_DIR, else below the folder for the user's data. Empty: there is none, because
+// nothing says whose data.
+func Dir() string {
+	if dir := config.Get(config.PackDir); dir != "" {
+		return dir
+	}
+	if dir := config.Get("XDG_DATA_HOME"); filepath.IsAbs(dir) { // the standard says to ignore a relative one
+		return filepath.Join(dir, "kudzu", "packs")
+	}
+	if home := config.Get("HOME"); home != "" {
+		return filepath.Join(home, ".local", "share", "kudzu", "packs")
+	}
+	return ""
+}
+
+// Pack is a pack of the store.
+type Pack struct {
+	Name
+	From    string // the file that it was made of
+	Modules int
+	Kernels int
+	Bytes   int64 // on disk
+	dir     string
+	index   *index
+	byKey   map[string][]place
+}
+
+// place is a kernel of a pack.
+type place struct{ module, kernel int }
+
+// trusted refuses a folder that others than the user can write: what is in it runs with the user's rights.
+func trusted(dir string) error {
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return err
+	}
+	if int(st.Uid) != os.Geteuid() && st.Uid != 0 || st.Mode&0o022 != 0 {
+		return fmt.Errorf("%s can be written by others", dir)
+	}
+	return nil
+}
+
+// maxIndex bounds an index; PyTorch's is 10 MB.
+const maxIndex = 256 << 20
+
+// open reads a pack's index.
+func open(dir string) (*Pack, error) {
+	if err := trusted(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, indexFile)
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > maxIndex {
+		return nil, bad("an index of %d bytes", st.Size())
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	x, err := readIndex(string(b))
+	if err != nil {
+		return nil, err
+	}
+	p := &Pack{Name: x.name, From: x.from, Modules: len(x.modules), dir: dir, index: x, Bytes: st.Size(), byKey: map[string][]place{}}
+	if st, err := os.Stat(filepath.Join(dir, dataFile)); err == nil {
+		p.Bytes += st.Size()
+	}
+	for i := range x.modules {
+		p.Kernels += len(x.modules[i].kernels)
+		for k, s := range x.modules[i].kernels {
+			key := Key(s.name)
+			p.byKey[key] = append(p.byKey[key], place{i, k})
+		}
+	}
+	return p, nil
+}
+
+// text is a module's PTX.
+func (p *Pack) text(i int) (string, error) {
+	m := p.index.modules[i]
+	f, err := os.Open(filepath.Join(p.dir, dataFile))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if m.packed > uint64(st.Size()) || m.at > uint64(st.Size())-m.packed || m.size > m.packed*255+16 {
+		return "", bad("module %d is %d bytes at %d", i, m.packed, m.at)
+	}
+	b := make([]byte, m.packed)
+	if _, err := f.ReadAt(b, int64(m.at)); err != nil {
+		return "", err
+	}
+	if m.packed == m.size {
+		return string(b), nil
+	}
+	out := make([]byte, m.size)
+	if n, err := lz4.UncompressBlock(b, out); err != nil || uint64(n) != m.size {
+		return "", bad("module %d: %d of %d bytes, %v", i, n, m.size, err)
+	}
+	return string(out), nil
+}
+
+// Find is the pack for a library; nil if the store has none.
+func Find(n Name) (*Pack, error) {
+	dir := Dir()
+	if dir == "" || !n.valid() {
+		return nil, nil
+	}
+	p, err := open(filepath.Join(dir, n.Library, n.Version))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pack %s: %w", n, err)
+	}
+	return p, nil
+}
+
+// valid says that both parts can be the names of folders.
+func (n Name) valid() bool {
+	for _, s := range []string{n.Library, n.Version} {
+		if s == "" || s[0] == '.' || strings.ContainsAny(s, "/\t\n\x00") {
+			return false
+		}
+	}
+	return true
+}
+
+// List is every pack of the store, and what is wrong with those that cannot be read.
+func List() (packs []*Pack, damaged []error) {
+	dirs, err := filepath.Glob(filepath.Join(Dir(), "*", "*"))
+	if err != nil || Dir() == "" {
+		return nil, nil
+	}
+	sort.Strings(dirs)
+	for _, dir := range dirs {
+		if strings.HasPrefix(filepath.Base(dir), ".") { // one that is being made
+			continue
+		}
+		p, err := open(dir)
+		if err != nil {
+			damaged = append(damaged, fmt.Errorf("%s: %w", dir, err))
+			continue
+		}
+		packs = append(packs, p)
+	}
+	return packs, damaged
+}
+
+// Remove takes a pack out of the store.
+func Remove(n Name) error {
+	if Dir() == "" || !n.valid() {
+		return fs.ErrNotExist
+	}
+	dir := filepath.Join(Dir(), n.Library, n.Version)
+	if _, err := os.Stat(dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Dir(dir)) // stays if it has another version
+	return nil
+}
+
+// Any reports whether this process's user has packs at all: without, a module with machine code only costs nothing more.
+func Any() bool {
+	dir := Dir()
+	if dir == "" {
+		return false
+	}
+	dirs, err := os.ReadDir(dir)
+	return err == nil && len(dirs) > 0
+}
