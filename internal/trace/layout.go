@@ -89,6 +89,5 @@ const (
 // limits of what a file is believed.
 const (
 	maxSpan    = 64 << 20 // bytes of one record
-	maxString  = 1 << 16
-	maxSymbols = 1 << 20 // names of one process
+	maxSymbols = 1 << 20  // names of one process
 )

@@ -79,12 +79,11 @@ type What uint8
 
 // The kinds of blob.
 const (
-	String  What = iota // a C string behind an argument
-	Struct              // a structure that the function reads
-	Out                 // a value that it wrote
-	Params              // the parameters of a kernel, packed by its layout
-	Array               // elements that the function reads
-	numWhat             // unknown ones are shown as bytes
+	String What = iota // a C string behind an argument
+	Struct             // a structure that the function reads
+	Out                // a value that it wrote
+	Params             // the parameters of a kernel, packed by its layout
+	Array              // elements that the function reads
 )
 
 // Blob is memory behind an argument.
