@@ -3,17 +3,20 @@ package contract
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/compare"
+	"kudzu/internal/backend/dumper"
 	"kudzu/internal/backend/hip"
 	"kudzu/internal/backend/interp"
 	"kudzu/internal/compile/worker"
 	"kudzu/internal/config"
 	"kudzu/internal/devices"
+	"kudzu/internal/dump"
 	"kudzu/internal/testkit/compiled"
 	"kudzu/internal/testkit/hipdouble"
 )
@@ -56,6 +59,27 @@ func TestCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	Run(t, &Subject{Name: "compare", Devices: open(t, devices.Compare(compare.Config{Device: devices.CPU(compiled.Config(t)), Limits: lim}))})
+}
+
+// TestDumped runs the rows on the CPU and on the interpreter with each launch dumped, with all memory that there is.
+func TestDumped(t *testing.T) {
+	for name, b := range map[string]backend.Backend{"cpu": devices.CPU(compiled.Config(t)), "interp": interp.New(interp.Config{})} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cfg := dumper.Config{File: filepath.Join(dir, "k.kzd"), Every: true, All: true, Limit: 1 << 30}
+			skip := map[string]string{"parameters are copied": "a launch behind one that waits for the test: it would be waited for half a minute, as TestCompared does"}
+			Run(t, &Subject{Name: name + " dumped", Devices: open(t, dumper.New(b, cfg)), Skip: skip})
+			files, err := filepath.Glob(filepath.Join(dir, "k-*.kzd"))
+			if err != nil || len(files) < 5 {
+				t.Fatalf("%d dumps, %v", len(files), err)
+			}
+			for _, f := range files {
+				if _, err := dump.Open(f, 1<<30); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
 }
 
 // TestCUDA runs the rows on a real driver, and TestCUDAVia with our own compiler in front of it.
