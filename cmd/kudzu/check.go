@@ -96,6 +96,9 @@ func runCheck(args []string, out io.Writer) error {
 	if file == "" {
 		return errUsage{"which file?"}
 	}
+	if isApp(file) && !r.json {
+		return runCheckApp(file, out)
+	}
 	data, err := readCode(file)
 	if err != nil {
 		return err

@@ -171,7 +171,9 @@ func TestCheckEndless(t *testing.T) {
 			func(f string) error { return runCheck([]string{f}, io.Discard) },
 			func(f string) error { return runCompile([]string{"--all", f}, io.Discard) },
 		} {
-			if err := verb(file); err == nil || !strings.Contains(err.Error(), want) && !(file == zeros && strings.Contains(err.Error(), "has no kernels")) {
+			if err := verb(file); err == nil && file == dir {
+				continue // a folder is looked through, and this one has nothing in it
+			} else if err == nil || !strings.Contains(err.Error(), want) && !(file == zeros && strings.Contains(err.Error(), "has no kernels")) {
 				t.Errorf("%s: %v, want %q", file, err, want)
 			}
 		}

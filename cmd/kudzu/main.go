@@ -56,7 +56,7 @@ func verbs() []verb {
 			"       kudzu compile --all program|library|file.ptx [--kernel NAME] [--block X,Y,Z]... [--tier optimised|baseline] [--jobs N]",
 			about: "compile PTX and show any stage of it; --all: every kernel of a file into the cache, ahead of its first run", run: runCompile},
 		{name: "cc", args: "[nvcc's options] file.cu ...", about: "compile CUDA C++, as nvcc does; its options, which --help lists", run: runCC, helps: true},
-		{name: "check", args: "[--json] [--quiet] [--fast|--full] [--sm=NN] program|library|file.ptx",
+		{name: "check", args: "[--json] [--quiet] [--fast|--full] [--sm=NN] program|library|file.ptx|script.py|folder|package",
 			about: "show what a program needs: libraries, functions, kernels, and what of it is not there", run: runCheck},
 		{name: "trace", args: "[-o DIR] [--format text|json|binary] [--log FILE] [--only REGEXP] [--lib NAMES] [--real[=DIRS]] [--backend NAME] [--] program [arguments]\n" +
 			"       kudzu trace show|grep|stats|diff ... (kudzu trace show --help)",
