@@ -20,21 +20,20 @@ import (
 
 // replayArgs is what the options of kudzu replay ask for.
 type replayArgs struct {
-	file       string
-	opts       replay.Options
-	order      string
-	against    string
-	repeat     int
-	tolerance  dump.Tolerance
-	ptx        string
-	c          string
-	save       string
-	reduce     string
-	tries      int
-	answer     bool // for kudzu compare
-	show       bool
-	threads    string
-	compareOff bool
+	file      string
+	opts      replay.Options
+	order     string
+	against   string
+	repeat    int
+	tolerance dump.Tolerance
+	ptx       string
+	c         string
+	save      string
+	reduce    string
+	tries     int
+	answer    bool // for kudzu compare
+	show      bool
+	threads   string
 }
 
 // replayTakes are the options with a value.
