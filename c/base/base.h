@@ -19,6 +19,8 @@ struct kz_library {
 	const uint8_t *kind;    // one a symbol
 	const uint16_t *offset; // of each name in names
 	const char *names;
+	const uint16_t *shape; // of each function's shape in shapes (trace.h)
+	const char *shapes;
 	_Atomic uint32_t *count; // two a symbol: calls, and look-ups, that found nothing
 	uint32_t size;
 	int api;                           // which interface it offers, KZ_API_*

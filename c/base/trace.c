@@ -189,7 +189,7 @@ static struct kz_plan *make_plan(uint32_t library, uint32_t slot) {
 		p = (struct kz_plan *)arena;
 		arena += (sizeof *p + 7) & ~(size_t)7;
 		const struct kz_library *lib = &kz_libraries[library];
-		read_shape(p, kz_trace_shape(lib->api, slot));
+		read_shape(p, kz_trace_shape(lib, slot));
 		p->notes = notes(lib->names + lib->offset[slot]);
 		__atomic_store_n(&plans[library][slot], p, __ATOMIC_RELEASE);
 	}
@@ -319,7 +319,7 @@ static inline void end(struct kz_tracer *t) {
 // stack_words is what a call needs that is not recorded and whose function has no plan.
 static uint64_t __attribute__((noinline)) stack_words(uint32_t library, uint32_t slot) {
 	struct kz_plan p = {0};
-	read_shape(&p, kz_trace_shape(kz_libraries[library].api, slot));
+	read_shape(&p, kz_trace_shape(&kz_libraries[library], slot));
 	return p.stack;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base.h"
 
-// kz_trace_shape is the word of a function, from ztrace.c: its result, an underscore, its parameters. Numbers are bytes.
+// A function's shape, in the last column but one of its row, is a word: its result, an underscore, its parameters. Numbers are bytes.
 //
 //   w      an integer, an enumerator, a handle, an address that is not followed
 //   f d    a float, a double
@@ -22,7 +22,7 @@
 //   N      the name of a file that has one
 //
 // Results: v nothing, i a code that is 0 for success, u the function's parameters are not public; or as a parameter.
-const char *kz_trace_shape(int api, uint32_t slot);
+static inline const char *kz_trace_shape(const struct kz_library *lib, uint32_t slot) { return lib->shapes + lib->shape[slot]; }
 
 // kz_trace_start turns tracing on if KUDZU_TRACE asks for it. The first front that attaches calls it, before any function
 // of a front can be called.

@@ -28,7 +28,6 @@ var outputs = []struct {
 	{"rows", writeRowLists},
 	{"fronts", writeFronts},
 	{"tables", writeTables},
-	{"trace", writeTrace},
 	{"audit", writeAudit},
 	{"version", writeVersion},
 	{"stubs", writeStubs},

@@ -45,6 +45,11 @@ func writeRowLists(w *world) error {
 				if line == "" {
 					continue
 				}
+				shape, err := traceShape(api, f)
+				if err != nil {
+					return fmt.Errorf("%s: %w", s.Name, err)
+				}
+				line += ", " + shape
 				o.f("%s, 0x%08x)\n", line, crc32.ChecksumIEEE([]byte(line)))
 				lines++
 			}

@@ -8,48 +8,8 @@ import (
 	"kudzu/internal/spec"
 )
 
-// writeTrace writes what the recorder of `kudzu trace` must know of every function: where its arguments are, and what lies
-// behind its pointers. The words are those of c/base/trace.h.
-func writeTrace(w *world) error {
-	var o, slots out
-	words := map[string]bool{}
-	for _, h := range w.houses() {
-		api := w.apis[h.api]
-		slots.f("\nstatic const uint16_t shapes_%[1]s[KZ_SLOTS_%[1]s] = {\n", h.api)
-		for _, s := range api.Slots() {
-			shape, err := traceShape(api, s.Func)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.Name, err)
-			}
-			slot := rowName(s.Func)
-			if s.Variant != "" {
-				slot += "_" + s.Variant
-			}
-			words[shape] = true
-			slots.f("\t[KZ_%s_%s] = AT(%s),\n", h.api, slot, shape)
-		}
-		slots.f("};\n")
-	}
-	o.header("//", apiFiles)
-	o.f("#include <stddef.h>\n\n#include \"trace.h\"\n\n// Every word once; c/base/trace.h says how to read one.\nstatic const struct shapes {\n")
-	for _, s := range sortedKeys(words) {
-		o.f("\tchar %s[%d];\n", s, len(s)+1)
-	}
-	o.f("} shapes = {\n")
-	for _, s := range sortedKeys(words) {
-		o.f("\t%q,\n", s)
-	}
-	o.f("};\n\n#define AT(shape) offsetof(struct shapes, shape)\n%s", slots.String())
-	o.f("\nstatic const uint16_t *const by_api[KZ_APIS] = {\n")
-	for _, h := range w.houses() {
-		o.f("\t[KZ_API_%[1]s] = shapes_%[1]s,\n", h.api)
-	}
-	o.f("};\n\nconst char *kz_trace_shape(int api, uint32_t slot) { return (const char *)&shapes + by_api[api][slot]; }\n")
-	w.files["c/base/ztrace.c"] = o.Bytes()
-	return nil
-}
-
-// traceShape is the word of one function: its result, an underscore, and its parameters.
+// traceShape tells the recorder of `kudzu trace` where a function's arguments are, and what lies behind its pointers: its result, an
+// underscore, and its parameters, in the words of c/base/trace.h.
 func traceShape(api *spec.API, f *spec.Func) (string, error) {
 	if f.Opaque {
 		return "u_", nil

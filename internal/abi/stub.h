@@ -5,16 +5,16 @@
 #define launch kz_door_launch
 #define wait kz_door_wait
 #define wait_all kz_door_wait_all
-#define GO(in, slot, name, signature, door, sum) STUB_##signature(KZ_STUB(slot), door, KZ_CALL(slot), KZ_RUNTIME)
-#define VARIANT(in, slot, name, row, signature, door, sum) \
+#define GO(in, slot, name, signature, door, shape, sum) STUB_##signature(KZ_STUB(slot), door, KZ_CALL(slot), KZ_RUNTIME)
+#define VARIANT(in, slot, name, row, signature, door, shape, sum) \
 	STUB_##signature(KZ_STUB(slot), door, KZ_CALL(row), (KZ_RUNTIME | KZ_THREAD_PER_THREAD))
 #include "rows.inc"
 
 void *const KZ_JOIN(kz_stubs_, KZ_API, )[] = {
-#define GO(in, slot, name, signature, door, sum) KZ_STUB(slot),
-#define VARIANT(in, slot, name, row, signature, door, sum) KZ_STUB(slot),
-#define BASE(in, slot, name, entry, sum) 0,
-#define EACH(in, slot, name, entry, sum) 0,
-#define NONE(in, slot, name, sum) 0,
+#define GO(in, slot, name, signature, door, shape, sum) KZ_STUB(slot),
+#define VARIANT(in, slot, name, row, signature, door, shape, sum) KZ_STUB(slot),
+#define BASE(in, slot, name, entry, shape, sum) 0,
+#define EACH(in, slot, name, entry, shape, sum) 0,
+#define NONE(in, slot, name, shape, sum) 0,
 #include "rows.inc"
 };
