@@ -1,6 +1,7 @@
 package c
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -9,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestNamesInC: the libraries that have no table export the names that NVIDIA's do, under the same version node: cuFile of 1.14 and
@@ -105,5 +108,32 @@ func TestTell(t *testing.T) {
 		if err != nil || r.want == "" && line != "" || r.want != "" && (strings.Count(line, "\n") != 1 || !strings.Contains(line, r.want)) {
 			t.Errorf("%s %s%s: %v, %q, want %q", r.arg, r.env, r.option, err, line, r.want)
 		}
+	}
+}
+
+// TestTellOthers: where the number of the file is of a file of the program's, that one is neither written nor waited for.
+func TestTellOthers(t *testing.T) {
+	libs := dist(t)
+	kudzu, app := command(t, libs), compile(t, "tell_use", "-L"+libs, "-lcuda")
+	data, pipe := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "pipe")
+	if err := os.WriteFile(data, []byte("the program's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{data, pipe} {
+		for _, how := range []string{"use", "ask"} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			cmd := exec.CommandContext(ctx, kudzu, "run", "--", app, how, file)
+			cmd.Env = cleanEnv()
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) != 0 {
+				t.Errorf("%s %s: %v, %q", how, filepath.Base(file), err, out)
+			}
+			cancel()
+		}
+	}
+	if b, err := os.ReadFile(data); err != nil || string(b) != "the program's" {
+		t.Errorf("%v, %q", err, b)
 	}
 }

@@ -11,12 +11,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // ours reports that the file is of this process, not of one that started it.
 static int ours(const char *file) {
 	static const char proc[] = "/proc/";
 	return !strncmp(file, proc, sizeof proc - 1) && strtol(file + sizeof proc - 1, NULL, 10) == getpid();
+}
+
+// open_tell opens the file, if it is still the one that kudzu run made: the program may have closed it, and the number may now be of a
+// file of its own, or of a pipe that nobody writes to.
+static int open_tell(const char *file) {
+	static const char made[] = "/memfd:kudzu-tell (deleted)";
+	char is[sizeof made];
+	struct stat st;
+	if (readlink(file, is, sizeof is) != sizeof made - 1 || memcmp(is, made, sizeof made - 1))
+		return -1;
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 // loaded lists the first few libraries of ours that the program has.
@@ -40,7 +57,7 @@ void kz_tell(int called, int failed) {
 	if (!file || !ours(file))
 		return;
 	char used = 0, names[256];
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	int fd = open_tell(file);
 	if (fd < 0)
 		return; // the program closed it
 	ssize_t n = read(fd, &used, 1);

@@ -4,7 +4,6 @@ package main
 
 import (
 	"math"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -53,16 +52,6 @@ func start() error {
 	cudnn.Listen(abi.CallQuiet)
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
-}
-
-// noteUse tells kudzu run's program, in the file that all its processes share, that a device is used (c/base/tell.c reads it).
-func noteUse(file string) {
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
-	if err != nil {
-		return // the program closed it: then nobody reads it
-	}
-	_, _ = f.Write([]byte{1})
-	_ = f.Close()
 }
 
 // record has the house tell the recorder of `kudzu trace` what it does, if there is one.
