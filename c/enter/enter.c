@@ -1,6 +1,6 @@
 // kudzu-enter: starts a program where the files of a GPU are: /dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm and /proc/driver/nvidia,
 // in a mount namespace of its own, so that nobody else sees them. Root needs nothing else for it; others get a user namespace in
-// which they are who they are. Where the kernel does not allow it the program is started as it is.
+// which they are who they are, and root is nobody. Where the kernel does not allow it the program is started as it is.
 //
 //   kudzu-enter [-v] COUNT VERSION MODEL program [name arguments...]
 //
@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,11 @@ static int again(int old, const char *folder) {
 		} else {
 			bad = bind_file(from, to);
 		}
+		if (bad && errno == ENOENT && fstatat(old, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT) {
+			bad = 0; // it went away meanwhile: a device unplugged, a terminal closed
+			if (unlink(to))
+				rmdir(to);
+		}
 	}
 	int kept = errno;
 	closedir(d);
@@ -102,37 +108,69 @@ static int cover(const char *folder) {
 
 static int device(const char *path) { return access(path, F_OK) ? bind_file("/dev/null", path) : 0; }
 
-// files puts the files of count GPUs into this mount namespace, where there are none.
-static int files(int count, const char *version, const char *model) {
-	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
-		return failed("mounts of its own");
-	if (access("/dev/nvidiactl", F_OK)) {
-		if (cover("/dev") || device("/dev/nvidiactl") || device("/dev/nvidia-uvm"))
+// devices are the files in /dev, which is covered.
+static int devices(int count) {
+	if (device("/dev/nvidiactl") || device("/dev/nvidia-uvm"))
+		return failed("/dev");
+	for (int i = 0; i < count; i++) {
+		char path[32];
+		snprintf(path, sizeof path, "/dev/nvidia%d", i);
+		if (device(path))
 			return failed("/dev");
-		for (int i = 0; i < count; i++) {
-			char path[32];
-			snprintf(path, sizeof path, "/dev/nvidia%d", i);
-			if (device(path))
-				return failed("/dev");
-		}
-	}
-	if (access("/proc/driver/nvidia/version", F_OK)) {
-		if (cover("/proc/driver") || mkdir("/proc/driver/nvidia", 0555) || mkdir("/proc/driver/nvidia/gpus", 0555))
-			return failed("/proc/driver");
-		if (put("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  Kudzu\n", version) || put("/proc/driver/nvidia/params", "EnableMSI: 1\n"))
-			return failed("/proc/driver/nvidia");
-		for (int i = 0; i < count; i++) {
-			char path[96];
-			int n = snprintf(path, sizeof path, "/proc/driver/nvidia/gpus/0000:%02x:00.0", i + 1);
-			if (mkdir(path, 0555))
-				return failed("/proc/driver/nvidia");
-			snprintf(path + n, sizeof path - (size_t)n, "/information");
-			if (put(path, "Model: \t\t %s\nDevice Minor: \t %d\n", model, i))
-				return failed("/proc/driver/nvidia");
-		}
 	}
 	return 0;
 }
+
+// about are the files in /proc/driver, which is covered.
+static int about(int count, const char *version, const char *model) {
+	struct utsname machine;
+	if (uname(&machine) || mkdir("/proc/driver/nvidia", 0555) || mkdir("/proc/driver/nvidia/gpus", 0555))
+		return failed("/proc/driver");
+	if (put("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX %s Kernel Module  %s  Kudzu\n", machine.machine, version) || put("/proc/driver/nvidia/params", "EnableMSI: 1\n"))
+		return failed("/proc/driver/nvidia");
+	for (int i = 0; i < count; i++) {
+		char path[96];
+		int n = snprintf(path, sizeof path, "/proc/driver/nvidia/gpus/0000:%02x:00.0", i + 1);
+		if (mkdir(path, 0555))
+			return failed("/proc/driver/nvidia");
+		snprintf(path + n, sizeof path - (size_t)n, "/information");
+		if (put(path, "Model: \t\t %s\nDevice Minor: \t %d\n", model, i))
+			return failed("/proc/driver/nvidia");
+	}
+	return 0;
+}
+
+// files puts the files of count GPUs into this mount namespace, where there are none: all of them, or everything is as it was.
+static int files(int count, const char *version, const char *model) {
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
+		return failed("mounts of its own");
+	int dev = 0, proc = 0, bad = 0;
+	if (access("/dev/nvidiactl", F_OK)) {
+		bad = cover("/dev") ? failed("/dev") : 0;
+		if ((dev = !bad))
+			bad = devices(count);
+	}
+	if (!bad && access("/proc/driver/nvidia/version", F_OK)) {
+		bad = cover("/proc/driver") ? failed("/proc/driver") : 0;
+		if ((proc = !bad))
+			bad = about(count, version, model);
+	}
+	if (bad) {
+		int kept = errno;
+		if (proc)
+			umount2("/proc/driver", MNT_DETACH);
+		if (dev)
+			umount2("/dev", MNT_DETACH);
+		errno = kept;
+	}
+	return bad;
+}
+
+// answer is what the child says of its work.
+struct answer {
+	int code; // 0, or an errno
+	char what[64];
+};
 
 // inside does it in a child, with a user namespace: only when all of it worked is this process put there, too.
 static int inside(int count, const char *version, const char *model) {
@@ -140,7 +178,9 @@ static int inside(int count, const char *version, const char *model) {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	int ready[2], done[2];
-	if (!getcwd(cwd, sizeof cwd) || pipe2(ready, O_CLOEXEC) || pipe2(done, O_CLOEXEC))
+	if (!getcwd(cwd, sizeof cwd))
+		return failed("the working directory");
+	if (pipe2(ready, O_CLOEXEC) || pipe2(done, O_CLOEXEC))
 		return failed("pipes");
 	pid_t child = fork();
 	if (child < 0)
@@ -152,10 +192,9 @@ static int inside(int count, const char *version, const char *model) {
 			bad = failed("the map of users");
 		if (!bad)
 			bad = files(count, version, model);
-		struct {
-			int code;
-			char what[64];
-		} answer = {bad ? errno : 0, ""};
+		if (!bad && chdir(cwd)) // as this process will have to: there it could not turn back
+			bad = failed("the working directory in it");
+		struct answer answer = {bad ? errno : 0, ""};
 		strncpy(answer.what, what, sizeof answer.what - 1);
 		char c;
 		if (write(ready[1], &answer, sizeof answer) == sizeof answer && !bad && read(done[0], &c, 1) < 0)
@@ -163,10 +202,7 @@ static int inside(int count, const char *version, const char *model) {
 		_exit(0);
 	}
 	close(ready[1]), close(done[0]);
-	static struct {
-		int code;
-		char what[64];
-	} answer;
+	static struct answer answer;
 	int code = read(ready[0], &answer, sizeof answer) == sizeof answer ? answer.code : EIO;
 	what = answer.what;
 	if (!code) {
@@ -192,13 +228,17 @@ int main(int argc, char **argv) {
 		return 125;
 	int count = atoi(argv[1]);
 	int bad;
+	mode_t mask = umask(022); // the program's is for its own files
 	if (geteuid() == 0)
 		bad = unshare(CLONE_NEWNS) ? failed("a mount namespace") : files(count, argv[2], argv[3]);
 	else
 		bad = inside(count, argv[2], argv[3]);
+	int why = errno;
+	umask(mask);
 	if (bad && say)
-		fprintf(stderr, "kudzu: the program will not find /dev/nvidia0 and /proc/driver/nvidia: %s: %s\n", what, strerror(errno));
+		fprintf(stderr, "kudzu: the program will not find /dev/nvidia0 and /proc/driver/nvidia: %s: %s\n", what, strerror(why));
 	execv(argv[4], argv + 5);
-	fprintf(stderr, "kudzu: program %s: %s\n", argv[4], strerror(errno));
-	return errno == ENOENT ? 127 : 126;
+	why = errno;
+	fprintf(stderr, "kudzu: program %s: %s\n", argv[4], strerror(why));
+	return why == ENOENT ? 127 : 126;
 }
