@@ -15,8 +15,8 @@ import (
 
 // The ways to give a program the files of a GPU; docs/loading.md says what each reaches.
 const (
-	filesAuto      = "auto"      // the namespace where the kernel allows it, and the preloaded library
-	filesNamespace = "namespace" // the same, and it is said where the kernel does not
+	filesAuto      = "auto"      // the namespace where it changes little else (inNamespace), and the preloaded library
+	filesNamespace = "namespace" // both, and it is said where the kernel allows no namespace
 	filesNone      = "none"
 )
 
@@ -26,11 +26,17 @@ const enterName = "kudzu-enter"
 // modelName is what /proc/driver/nvidia says that the devices are.
 const modelName = "Kudzu"
 
+// inNamespace decides who gets the namespace. That of users other than root is a user namespace, too, in which the files of root
+// are nobody's: ssh and sudo refuse those, and sandboxes cannot mount /proc. So auto leaves it where a library answers for the files.
+func inNamespace(how string, root, preloaded bool) bool {
+	return how == filesNamespace || how != filesNone && (root || !preloaded)
+}
+
 // withFiles is the command that gives a program the files of a GPU in a mount namespace of its own: it becomes the program.
 // preloaded says that a library answers for them, too, so that little is lost where there is no namespace.
 func withFiles(o *runWith, dir, path string, args []string, preloaded bool) (string, []string) {
 	enter := filepath.Join(dir, enterName)
-	if _, err := os.Stat(enter); err != nil || o.files == filesNone {
+	if _, err := os.Stat(enter); err != nil || !inNamespace(o.files, os.Geteuid() == 0, preloaded) {
 		return path, args
 	}
 	count, err := strconv.Atoi(valueOf(o.set, config.Devices))
