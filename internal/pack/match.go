@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,94 +79,194 @@ func (p *Pack) MatchFile(b []byte) *Match {
 
 func (p *Pack) match(w wanted) *Match {
 	m := &Match{Pack: p, Kernels: len(w.kernels), Refused: map[string]string{}, rename: map[string]string{}}
-	m.module = p.best(w.kernels)
-	for name, has := range w.kernels {
-		if m.module < 0 {
+	var equal []int
+	if m.module, equal = p.best(w); m.module < 0 {
+		for name := range w.kernels {
 			m.Refused[name] = "it is not in the pack"
+		}
+		return m
+	}
+	has := p.index.modules[m.module]
+	asked := byKey(w.kernels)
+	for name, layout := range w.kernels {
+		s, why := pick(p.inModule(m.module, Key(name)), name, layout, asked[Key(name)])
+		if why == "" && s.name != name && internal(Key(name)) {
+			why = p.elsewhere(equal, Key(name), layout)
+		}
+		if why != "" {
+			m.Refused[name] = why
 			continue
 		}
-		s, ok := p.kernel(m.module, Key(name), has)
-		switch {
-		case !ok:
-			m.Refused[name] = "it is not in the pack's module"
-		case s.layout != has:
-			m.Refused[name] = fmt.Sprintf("its parameters are [%s], in the pack [%s]", has, s.layout)
-			m.rename[s.name] = s.name + "$other"
-		default:
-			m.Found++
-			m.rename[s.name] = name
-		}
+		m.Found++
+		m.rename[s.name] = name
 	}
-	if m.module >= 0 {
-		m.variables(w)
-	}
-	m.hideOthers(w)
+	hide(has.kernels, m.rename, func(string) bool { return true })
+	m.variables(w)
 	return m
 }
 
-// best is the module with most of the kernels; -1 if none has any.
-func (p *Pack) best(kernels map[string]string) int {
-	count := map[int]int{}
-	for name, has := range kernels {
+// byKey are the layouts of names that share a key.
+func byKey(names map[string]string) map[string][]string {
+	out := map[string][]string{}
+	for name, layout := range names {
+		out[Key(name)] = append(out[Key(name)], layout)
+	}
+	return out
+}
+
+// pick is the one of symbols with the same key that a name means, or why there is none. The same name is the same symbol. Else
+// there has to be one with the layout, and one name that asks for it: two files of one name in different folders have the same keys.
+func pick(have []symbol, name, layout string, asked []string) (symbol, string) {
+	var fit []symbol
+	for _, s := range have {
+		if s.name == name {
+			if s.layout != layout {
+				return symbol{}, other(layout, s.layout)
+			}
+			return s, ""
+		}
+		if s.layout == layout {
+			fit = append(fit, s)
+		}
+	}
+	same := 0
+	for _, l := range asked {
+		if l == layout {
+			same++
+		}
+	}
+	switch {
+	case len(have) == 0:
+		return symbol{}, "it is not in the pack's module"
+	case len(fit) == 0:
+		return symbol{}, other(layout, have[0].layout)
+	case len(fit) > 1:
+		return symbol{}, "the pack's module has several that differ from it only in hashes"
+	case same > 1:
+		return symbol{}, "the module has several that differ only in hashes"
+	}
+	return fit[0], ""
+}
+
+func other(asked, has string) string {
+	return fmt.Sprintf("its parameters are [%s], in the pack [%s]", asked, has)
+}
+
+// internal says that a key is of a name of internal linkage: another file of the same name may have it and mean something else.
+// The rest of the names mean one thing in a program.
+func internal(key string) bool {
+	return strings.Contains(key, "{_GLOBAL__N__") || strings.Contains(key, "{_INTERNAL_")
+}
+
+// elsewhere says why a kernel that more than one of equal modules has is refused; empty if only one has it.
+func (p *Pack) elsewhere(equal []int, key, layout string) string {
+	n := 0
+	for _, i := range equal {
+		if slices.ContainsFunc(p.inModule(i, key), func(s symbol) bool { return s.layout == layout }) {
+			n++
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d modules of the pack have it, and nothing tells which is meant", n)
+}
+
+// score is how well a module of the pack fits.
+type score struct{ kernels, exact, vars, more int }
+
+func (a score) compare(b score) int {
+	return cmp.Or(a.kernels-b.kernels, a.exact-b.exact, a.vars-b.vars, b.more-a.more)
+}
+
+// best is the module with most of the kernels, then with most of them under the same name, then with most of the variables, then with
+// the fewest kernels that were not asked for; -1 if none has any. equal are all that are as good and not the same text.
+func (p *Pack) best(w wanted) (best int, equal []int) {
+	count := map[int]*score{}
+	for name, has := range w.kernels {
 		seen := map[int]bool{}
 		for _, at := range p.byKey[Key(name)] {
-			if !seen[at.module] && p.index.modules[at.module].kernels[at.kernel].layout == has {
+			s := p.index.modules[at.module].kernels[at.kernel]
+			if s.layout != has {
+				continue
+			}
+			if count[at.module] == nil {
+				count[at.module] = &score{}
+			}
+			if !seen[at.module] {
 				seen[at.module] = true
-				count[at.module]++
+				count[at.module].kernels++
+			}
+			if s.name == name {
+				count[at.module].exact++
 			}
 		}
 	}
-	best := -1
+	vars := byKey(w.vars)
+	best = -1
 	for _, i := range slices.Sorted(maps.Keys(count)) {
-		if best < 0 || count[i] > count[best] {
-			best = i
+		c := count[i]
+		for _, v := range p.index.modules[i].vars {
+			if slices.Contains(vars[Key(v.name)], v.layout) {
+				c.vars++
+			}
+		}
+		c.more = len(p.index.modules[i].kernels) - c.kernels
+		switch {
+		case best < 0 || c.compare(*count[best]) > 0:
+			best, equal = i, []int{i}
+		case c.compare(*count[best]) == 0 && !p.sameText(best, i):
+			equal = append(equal, i)
 		}
 	}
-	return best
+	return best, equal
 }
 
-// kernel is the module's kernel of a key, with the layout if there is one that has it.
-func (p *Pack) kernel(module int, key, has string) (symbol, bool) {
-	var found symbol
-	ok := false
+// sameText says that two modules are one, which is twice in the pack.
+func (p *Pack) sameText(i, j int) bool {
+	a, b := p.index.modules[i], p.index.modules[j]
+	if a.size != b.size || a.packed != b.packed || !slices.Equal(a.kernels, b.kernels) {
+		return false
+	}
+	x, err := p.text(i)
+	if err != nil {
+		return false
+	}
+	y, err := p.text(j)
+	return err == nil && x == y
+}
+
+// inModule are a module's kernels of a key.
+func (p *Pack) inModule(module int, key string) (out []symbol) {
 	for _, at := range p.byKey[key] {
-		if at.module != module {
-			continue
+		if at.module == module {
+			out = append(out, p.index.modules[module].kernels[at.kernel])
 		}
-		s := p.index.modules[module].kernels[at.kernel]
-		if s.layout == has {
-			return s, true
-		}
-		found, ok = s, true
 	}
-	return found, ok
+	return out
 }
 
-// variables renames those that are the same, so that the program finds its own.
+// variables renames those that are the same, so that the program finds its own; one that asks for another finds none.
 func (m *Match) variables(w wanted) {
-	byKey := map[string]symbol{}
-	for _, s := range m.Pack.index.modules[m.module].vars {
-		byKey[Key(s.name)] = s
+	vars := m.Pack.index.modules[m.module].vars
+	have, asked := map[string][]symbol{}, byKey(w.vars)
+	for _, s := range vars {
+		have[Key(s.name)] = append(have[Key(s.name)], s)
 	}
 	for name, size := range w.vars {
-		if s, ok := byKey[Key(name)]; ok && s.layout == size {
+		if s, why := pick(have[Key(name)], name, size, asked[Key(name)]); why == "" {
 			m.rename[s.name] = name
 		}
 	}
+	hide(vars, m.rename, func(name string) bool { _, ok := w.vars[name]; return ok })
 }
 
-// hideOthers takes their names from kernels of the pack that the module has under the same name and that were refused, or does not
-// have: what the program asks for by its name is what was compared, or nothing.
-func (m *Match) hideOthers(w wanted) {
-	if m.module < 0 {
-		return
-	}
-	for _, s := range m.Pack.index.modules[m.module].kernels {
-		if _, known := m.rename[s.name]; known {
-			continue
-		}
-		if _, asked := w.kernels[s.name]; asked {
-			m.rename[s.name] = s.name + "$other"
+// hide takes the names from symbols that have got none: what the program reaches by a name is what was compared, or nothing. Kernels
+// that are only in machine code that was not read were not compared, so all of them go.
+func hide(symbols []symbol, rename map[string]string, which func(string) bool) {
+	for _, s := range symbols {
+		if _, known := rename[s.name]; !known && which(s.name) {
+			rename[s.name] = s.name + "$other"
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,6 +167,90 @@ func TestMatch(t *testing.T) {
 	}
 	if m := p.MatchFile([]byte("\x7fELF")); m.Kernels != 0 || m.Found != 0 {
 		t.Errorf("a damaged file: %+v", m)
+	}
+}
+
+// TestMatchHides: kernels of the pack's module that were not compared cannot be reached by their names: those of machine code for
+// older devices, and of machine code that cannot be read.
+func TestMatchHides(t *testing.T) {
+	t.Setenv(config.PackDir, filepath.Join(t.TempDir(), "packs"))
+	p := add(t, Name{"libfoo", "1.2.3"}, text(map[string][]string{"plain": {"u32"}, "only_old": {"u64"}, "unread": {"u64"}}))
+	m := p.Match([]*fatbin.Container{container(t,
+		fatbin.Part{Kind: fatbin.ELF, SM: 70, Data: machine(t, 70, cubin.Kernel{Name: "only_old", Params: params(4)})},
+		fatbin.Part{Kind: fatbin.ELF, SM: 80, Data: machine(t, 80, cubin.Kernel{Name: "plain", Params: params(4)})},
+		fatbin.Part{Kind: fatbin.ELF, SM: 80, Data: []byte("\x7fELF of another kind")})})
+	got, ok, err := m.Text()
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	for part, there := range map[string]bool{".entry plain(": true, ".entry only_old(": false, ".entry unread(": false} {
+		if strings.Contains(got, part) != there {
+			t.Errorf("%q is in the text: %v\n%s", part, !there, got)
+		}
+	}
+}
+
+// TestMatchAmbiguous: what only hashes tell apart is found by its exact name, or refused.
+func TestMatchAmbiguous(t *testing.T) {
+	t.Setenv(config.PackDir, filepath.Join(t.TempDir(), "packs"))
+	hashed := func(hash string) string { return "_ZN38_GLOBAL__N__" + hash + "_5_foo_cu_aaaaaaaa3addEPfi" }
+	kernel := func(name string) cubin.Kernel { return cubin.Kernel{Name: name, Params: params(8, 4)} }
+	module := func(names ...string) string {
+		k := map[string][]string{}
+		for _, n := range names {
+			k[n] = []string{"u64", "u32"}
+		}
+		return text(k)
+	}
+	a, b, c, d := hashed("11111111"), hashed("22222222"), hashed("33333333"), hashed("44444444")
+	const several = "the pack's module has several that differ from it only in hashes"
+	for i, r := range []struct {
+		pack    []string
+		asked   []string
+		refused map[string]string
+	}{
+		{[]string{module(a)}, []string{b}, nil},
+		{[]string{module(a, b)}, []string{b}, nil},
+		{[]string{module(a, b)}, []string{a, b}, nil},
+		{[]string{module(a, b)}, []string{c}, map[string]string{c: several}},
+		{[]string{module(a, b)}, []string{a, c}, map[string]string{c: several}},
+		{[]string{module(a)}, []string{c, d}, map[string]string{c: "the module has several that differ only in hashes", d: "the module has several that differ only in hashes"}},
+		{[]string{module(a), module(b)}, []string{b}, nil},
+		{[]string{module(a), module(b)}, []string{c}, map[string]string{c: "2 modules of the pack have it, and nothing tells which is meant"}},
+		{[]string{module(a), module(a)}, []string{c}, nil},
+		{[]string{module(a), module(b, "more")}, []string{c, "more"}, nil},
+		{[]string{module("plain", a), module("plain")}, []string{"plain"}, nil},
+	} {
+		p := add(t, Name{"libfoo", fmt.Sprint(i)}, r.pack...)
+		var ks []cubin.Kernel
+		for _, n := range r.asked {
+			ks = append(ks, kernel(n))
+		}
+		m := p.MatchFile(machine(t, 80, ks...))
+		if !maps.Equal(m.Refused, r.refused) || m.Found != len(r.asked)-len(r.refused) {
+			t.Errorf("%d: %d found, refused %v, want %v", i, m.Found, m.Refused, r.refused)
+		}
+		got, _, err := m.Text()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, n := range r.asked {
+			if _, refused := r.refused[n]; m.Found > 0 && strings.Contains(got, ".entry "+n+"(") == refused {
+				t.Errorf("%d: %s\n%s", i, n, got)
+			}
+		}
+	}
+}
+
+// TestMatchVariables: a variable of another size, or one that only hashes tell apart, is not found under the program's name.
+func TestMatchVariables(t *testing.T) {
+	w := wanted{map[string]string{"k": ""}, map[string]string{"size": "8", "same": "4", ownHash: "4"}}
+	x := &index{modules: []module{{kernels: []symbol{{"k", ""}}, vars: []symbol{{"size", "4"}, {"same", "4"}, {"mine", "4"}, {otherHash, "4"}, {strings.Replace(otherHash, "2222", "3333", 1), "4"}}}}}
+	m := (&Pack{index: x, byKey: map[string][]place{"k": {{0, 0}}}}).match(w)
+	for name, want := range map[string]string{"size": "size$other", "same": "same", "mine": "", otherHash: ""} {
+		if m.rename[name] != want {
+			t.Errorf("%s becomes %q, want %q", name, m.rename[name], want)
+		}
 	}
 }
 
