@@ -42,11 +42,16 @@ func Begin(n Name, from string) (*Adder, error) {
 		return nil, err
 	}
 	a := &Adder{x: index{name: n, from: from}, tmp: tmp, dir: filepath.Join(dir, n.Version)}
-	if a.data, err = os.Create(filepath.Join(tmp, dataFile)); err != nil {
+	if a.data, err = create(filepath.Join(tmp, dataFile)); err != nil {
 		a.Drop()
 		return nil, err
 	}
 	return a, nil
+}
+
+// create is for the user only, whatever the umask: trusted refuses what a group can write.
+func create(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
 // Container adds the PTX of a fat binary, the best for a device; one without is passed over.
@@ -124,7 +129,7 @@ func (a *Adder) Drop() {
 
 // Done puts the pack into the store.
 func (a *Adder) Done() error {
-	f, err := os.Create(filepath.Join(a.tmp, indexFile))
+	f, err := create(filepath.Join(a.tmp, indexFile))
 	if err != nil {
 		return err
 	}

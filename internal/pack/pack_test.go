@@ -280,14 +280,24 @@ func TestStore(t *testing.T) {
 		t.Error(err)
 	}
 	at := filepath.Join(dir, "libfoo/2.0")
-	if err := os.Chmod(at, 0o777); err != nil {
+	for _, path := range []string{dir, filepath.Dir(at), at, filepath.Join(at, indexFile), filepath.Join(at, dataFile)} {
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Find(Name{"libfoo", "2.0"}); err == nil {
+			t.Errorf("a pack with %s that everybody can write is taken", path)
+		}
+		if err := os.Chmod(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, err := Find(Name{"libfoo", "2.0"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Find(Name{"libfoo", "2.0"}); err == nil {
-		t.Error("a pack that everybody can write is taken")
-	}
-	if err := os.Chmod(at, 0o700); err != nil {
-		t.Fatal(err)
+	add(t, Name{"libfoo", "2.0"}, text(map[string][]string{"b": nil})) // of the same size
+	if got, err := old.text(0); !errors.Is(err, errReplaced) {
+		t.Errorf("the old index with the new data: %v\n%s", err, got)
 	}
 	for _, text := range []string{"", "kudzu pack 1\n", "kudzu pack 1\na\tb\tc\nk\tx\ty\n", "kudzu pack 1\na\tb\tc\nm\t1\t2\t99999999999\n", "kudzu pack 1\na\tb\tc\nz\n"} {
 		if err := os.WriteFile(filepath.Join(at, indexFile), []byte(text), 0o600); err != nil {

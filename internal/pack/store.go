@@ -41,6 +41,7 @@ type Pack struct {
 	Kernels int
 	Bytes   int64 // on disk
 	dir     string
+	data    os.FileInfo // of the file that the index is of
 	index   *index
 	byKey   map[string][]place
 }
@@ -48,14 +49,24 @@ type Pack struct {
 // place is a kernel of a pack.
 type place struct{ module, kernel int }
 
-// trusted refuses a folder that others than the user can write: what is in it runs with the user's rights.
+// trusted refuses a pack that others than the user can write, or whose folders they can put another in: what is in it runs with the
+// user's rights. Nobody takes another's folder out of one with the sticky bit.
 func trusted(dir string) error {
-	var st unix.Stat_t
-	if err := unix.Stat(dir, &st); err != nil {
-		return err
-	}
-	if int(st.Uid) != os.Geteuid() && st.Uid != 0 || st.Mode&0o022 != 0 {
-		return fmt.Errorf("%s can be written by others", dir)
+	for _, at := range []struct {
+		path   string
+		sticky bool // may be shared
+	}{
+		{filepath.Dir(filepath.Dir(dir)), true}, {filepath.Dir(dir), true}, {dir, false},
+		{filepath.Join(dir, indexFile), false}, {filepath.Join(dir, dataFile), false},
+	} {
+		var st unix.Stat_t
+		if err := unix.Stat(at.path, &st); err != nil {
+			return fmt.Errorf("%s: %w", at.path, err)
+		}
+		shared := st.Mode&0o022 != 0 && !(at.sticky && st.Mode&unix.S_ISVTX != 0)
+		if int(st.Uid) != os.Geteuid() && st.Uid != 0 || shared {
+			return fmt.Errorf("%s can be written by others", at.path)
+		}
 	}
 	return nil
 }
@@ -69,6 +80,10 @@ func open(dir string) (*Pack, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, indexFile)
+	data, err := os.Stat(filepath.Join(dir, dataFile))
+	if err != nil {
+		return nil, err
+	}
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -84,10 +99,10 @@ func open(dir string) (*Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pack{Name: x.name, From: x.from, Modules: len(x.modules), dir: dir, index: x, Bytes: st.Size(), byKey: map[string][]place{}}
-	if st, err := os.Stat(filepath.Join(dir, dataFile)); err == nil {
-		p.Bytes += st.Size()
+	if again, err := os.Stat(filepath.Join(dir, dataFile)); err != nil || !sameFile(data, again) {
+		return nil, errReplaced
 	}
+	p := &Pack{Name: x.name, From: x.from, Modules: len(x.modules), dir: dir, data: data, index: x, Bytes: st.Size() + data.Size(), byKey: map[string][]place{}}
 	for i := range x.modules {
 		p.Kernels += len(x.modules[i].kernels)
 		for k, s := range x.modules[i].kernels {
@@ -96,6 +111,15 @@ func open(dir string) (*Pack, error) {
 		}
 	}
 	return p, nil
+}
+
+// errReplaced is about a pack that was added again while this process uses it: its index is in memory, and of the old data. The
+// file is not held open: programs close descriptors that they do not know.
+var errReplaced = errors.New("it was replaced since this program began: start the program again")
+
+// sameFile says that nobody has written or replaced a file.
+func sameFile(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // text is a module's PTX.
@@ -109,6 +133,9 @@ func (p *Pack) text(i int) (string, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return "", err
+	}
+	if !sameFile(p.data, st) {
+		return "", errReplaced
 	}
 	if m.packed > uint64(st.Size()) || m.at > uint64(st.Size())-m.packed || m.size > m.packed*255+16 {
 		return "", bad("module %d is %d bytes at %d", i, m.packed, m.at)
