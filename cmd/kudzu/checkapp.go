@@ -108,7 +108,37 @@ func (a *checkedApp) find() error {
 	return nil
 }
 
-var imports = lazyre.New(`(?m)^\s*(?:import|from)\s+([A-Za-z_][A-Za-z0-9_]*)`)
+var imports = lazyre.New(`^\s*(?:import\s+([^#;]*)|from\s+([A-Za-z_][A-Za-z0-9_]*)[\w.]*\s+import\b)`)
+
+// importedBy are the packages that a script imports, by name, and whether it says that it can do without: try is the line before.
+func importedBy(text string) map[string]bool {
+	names := map[string]bool{}
+	before := ""
+	for line := range strings.Lines(text) {
+		optional := before == "try:"
+		if s := strings.TrimSpace(line); s != "" && s[0] != '#' {
+			before = s
+		}
+		m := imports().FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		for _, name := range strings.Split(m[1]+m[2], ",") { // import a.b as c, d
+			name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+			name, _, _ = strings.Cut(name, ".")
+			if name == "" || strings.ContainsFunc(name, notInName) {
+				continue
+			}
+			was, known := names[name]
+			names[name] = optional && (was || !known)
+		}
+	}
+	return names
+}
+
+func notInName(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}
 
 // maxScript bounds what is read of a script.
 const maxScript = 16 << 20
@@ -124,10 +154,11 @@ func scriptPackages(script string) (dirs, missing []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	optional := importedBy(string(text))
 	var names []string
-	for _, m := range imports().FindAllStringSubmatch(string(text), -1) {
-		names = append(names, m[1])
-		names = append(names, frameworks[m[1]]...)
+	for n := range optional {
+		names = append(names, n)
+		names = append(names, frameworks[n]...)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -138,8 +169,8 @@ func scriptPackages(script string) (dirs, missing []string, err error) {
 	for _, n := range names {
 		if dir := found[n]; dir != "" {
 			dirs = append(dirs, dir)
-		} else if _, known := frameworks[n]; known || n == "torch" || n == "tensorflow" {
-			missing = append(missing, n)
+		} else if can, asked := optional[n]; asked && !can && (frameworks[n] != nil || n == "torch" || n == "tensorflow") {
+			missing = append(missing, n) // others may be modules beside the script
 		}
 	}
 	return dirs, missing, nil
@@ -147,7 +178,7 @@ func scriptPackages(script string) (dirs, missing []string, err error) {
 
 // pythonPackages are the folders of packages of the Python on the path, outside its own library.
 func pythonPackages(names []string) (map[string]string, error) {
-	const ask = "import importlib.util, json, sys, sysconfig\nown = sysconfig.get_paths()['stdlib']\nout = {}\nfor n in sys.argv[1:]:\n" +
+	const ask = ownPath + "import importlib.util, json, sysconfig\nown = sysconfig.get_paths()['stdlib']\nout = {}\nfor n in sys.argv[1:]:\n" +
 		"  try: s = importlib.util.find_spec(n)\n  except Exception: s = None\n" +
 		"  d = (s and s.submodule_search_locations or [''])[0]\n" +
 		"  if d and (not d.startswith(own) or 'site-packages' in d or 'dist-packages' in d): out[n] = d\nprint(json.dumps(out))"
@@ -231,6 +262,9 @@ func (a *checkedApp) print(out io.Writer) {
 		}
 	}
 	switch {
+	case len(a.missing) > 0:
+		fmt.Fprintf(out, "%s: it cannot start before that is installed.\n", a.what)
+		return
 	case len(a.libs) == 0:
 		fmt.Fprintf(out, "%s: no device code in its packages. What it compiles when it runs works here.\n", a.what)
 	case closed == len(a.libs):
@@ -245,8 +279,13 @@ func (a *checkedApp) print(out io.Writer) {
 	}
 }
 
+var errNotInstalled = errors.New("a package is not installed")
+
 func (a *checkedApp) verdict() error {
-	if len(a.libs) == 0 {
+	switch {
+	case len(a.missing) > 0:
+		return errNotInstalled
+	case len(a.libs) == 0:
 		return nil
 	}
 	open := slices.ContainsFunc(a.libs, func(l appLibrary) bool { return l.open() })
@@ -256,8 +295,6 @@ func (a *checkedApp) verdict() error {
 		return exitNoCode
 	case unanswered:
 		return exitMissing
-	case len(a.missing) > 0:
-		return errors.New("a package is not installed")
 	}
 	return nil
 }

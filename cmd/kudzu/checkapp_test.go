@@ -49,6 +49,14 @@ func TestCheckApp(t *testing.T) {
 	put("both.py", []byte("import os\nimport kzopen as k\nfrom kzclosed import x\n"))
 	put("plain.py", []byte("import os, sys\n"))
 	put("lacks.py", []byte("import diffusers\n"))
+	put("listed.py", []byte("import os, kzopen.sub as k, torchaudio # all of them\n"))
+	put("optional.py", []byte("try:\n    import diffusers\nexcept ImportError:\n    diffusers = None\n"))
+	put("backend.py", []byte("import keras\n"))
+	put("site-packages/keras/__init__.py", nil)
+	for _, name := range []string{"json.py", "importlib.py", "sysconfig.py"} { // a project that was downloaded
+		put("project/"+name, []byte("raise SystemExit('nothing of the current folder runs')"))
+	}
+	t.Chdir(filepath.Join(dir, "project"))
 	script := func(name string) string { return filepath.Join(dir, name) }
 	for _, r := range []struct {
 		app  string
@@ -59,7 +67,10 @@ func TestCheckApp(t *testing.T) {
 		{"kzclosed", []string{"machine code for sm_90", "1 of them are machine code only", "kudzu pack add FILE_OF_THAT_BUILD --version=1.0", "none of its device code can run"}, exitNoCode},
 		{script("both.py"), []string{"1 of 2 libraries cannot run", "Type: kudzu run -- python3 " + script("both.py")}, nil},
 		{script("plain.py"), []string{"no device code in its packages", "Type: kudzu run"}, nil},
-		{script("lacks.py"), []string{"diffusers is imported and not installed"}, nil},
+		{script("lacks.py"), []string{"diffusers is imported and not installed", "cannot start"}, errNotInstalled},
+		{script("listed.py"), []string{"PTX for sm_80", "torchaudio is imported and not installed"}, errNotInstalled},
+		{script("optional.py"), []string{"no device code in its packages"}, nil},
+		{script("backend.py"), []string{"no device code in its packages"}, nil},
 		{script("site-packages/kzclosed"), []string{"machine code only"}, exitNoCode},
 	} {
 		var out strings.Builder

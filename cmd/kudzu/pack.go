@@ -138,7 +138,7 @@ func packSource(from string, version *string) (place string, done func(), err er
 	case strings.HasSuffix(place, ".deb"):
 		unpack = []string{"dpkg-deb", "-x", place}
 	case strings.HasSuffix(place, ".whl"):
-		unpack = []string{"python3", "-m", "zipfile", "-e", place}
+		unpack = []string{"python3", "-c", ownPath + "import zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])", place}
 	default:
 		return place, done, nil
 	}
@@ -147,8 +147,8 @@ func packSource(from string, version *string) (place string, done func(), err er
 	}
 	done = func() { _ = os.RemoveAll(dir) }
 	unpack = append(unpack, dir)
-	if *version == "" {
-		if parts := strings.FieldsFunc(filepath.Base(place), func(r rune) bool { return r == '_' || r == '-' }); len(parts) > 1 && strings.HasSuffix(place, ".whl") {
+	if *version == "" && strings.HasSuffix(place, ".whl") { // NAME-VERSION-…, with underscores in either
+		if parts := strings.Split(filepath.Base(place), "-"); len(parts) > 1 {
 			*version = pack.Release(parts[1])
 		}
 	}
@@ -217,12 +217,16 @@ func hasPTX(c *fatbin.Container) bool {
 	return false
 }
 
+// ownPath begins what python3 runs for us: without the current folder, in which a downloaded project may have a json.py, and with
+// everything else that a program would find its packages in.
+const ownPath = "import sys\nsys.path = [p for p in sys.path if p]\n"
+
 // pythonPackage is the folder of a package of the Python on the path. Nothing of the package runs.
 func pythonPackage(name string) (string, error) {
 	if strings.ContainsAny(name, "-. ") {
 		return "", errors.New("a package's import name is needed, such as torch")
 	}
-	cmd := exec.Command("python3", "-c", "import importlib.util, sys\ns = importlib.util.find_spec(sys.argv[1])\nprint(s.submodule_search_locations[0] if s and s.submodule_search_locations else '')", name)
+	cmd := exec.Command("python3", "-c", ownPath+"import importlib.util\ns = importlib.util.find_spec(sys.argv[1])\nprint(s.submodule_search_locations[0] if s and s.submodule_search_locations else '')", name)
 	b, err := cmd.Output()
 	if err != nil {
 		return "", err

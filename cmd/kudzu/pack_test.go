@@ -1,8 +1,11 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,5 +69,44 @@ func TestPack(t *testing.T) {
 		if !strings.Contains(got, r.want) {
 			t.Errorf("%v: %q, want %q", r.args, got, r.want)
 		}
+	}
+}
+
+// TestPackWheel: the version is in a wheel's name, behind one with underscores, and nothing of the current folder runs.
+func TestPackWheel(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("no python3")
+	}
+	dir := t.TempDir()
+	t.Setenv("KUDZU_PACK_DIR", filepath.Join(dir, "packs"))
+	wheel := filepath.Join(dir, "foo_bar-2.7.4-cp311-none-any.whl")
+	w, err := os.Create(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(w)
+	fat, err := fatbin.Write([]fatbin.Part{{Kind: fatbin.PTX, SM: 80, Data: []byte(".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := z.Create("foo_bar/libbar.so"); err != nil {
+		t.Fatal(err)
+	} else if _, err := f.Write(fat); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(z.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(dir, "project")
+	if err := os.Mkdir(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(project, "zipfile.py"), []byte("raise SystemExit('nothing of the current folder runs')"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	var out strings.Builder
+	if err := dispatch([]string{"pack", "add", wheel}, &out); err != nil || out.String() != "added libbar 2.7.4: 1 modules, 1 kernels\n" {
+		t.Errorf("%v: %s", err, out.String())
 	}
 }
