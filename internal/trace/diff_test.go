@@ -116,6 +116,27 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// FuzzDiff: calls with any arguments are compared.
+func FuzzDiff(f *testing.F) {
+	f.Add("cuMemAlloc_v2", []byte{}, []byte{})
+	f.Add("cuMemAlloc_v2", make([]byte, 16), []byte{0, 8, 1})
+	f.Add("cuMemFree_v2", []byte{}, []byte{})
+	f.Add("cudaMallocPitch", make([]byte, 8), []byte{})
+	f.Add("cuLaunchKernel", make([]byte, 24), []byte{})
+	d := NewDecoder(f.TempDir())
+	f.Fuzz(func(_ *testing.T, name string, words, blobs []byte) {
+		c := &Call{Library: "libcuda.so.1", Name: name, Begin: 1, End: 2, Thread: &Thread{Process: &Process{}}, Blobs: blobsOf(blobs)}
+		for ; len(words) >= 8; words = words[8:] {
+			c.Words = append(c.Words, le.Uint64(words))
+		}
+		d.Decode(c)
+		n := newNormal(map[*Thread]string{})
+		for range 2 { // what the first one made is known to the second
+			_ = n.call(c)
+		}
+	})
+}
+
 func TestStats(t *testing.T) {
 	tr, err := Open(program(t))
 	if err != nil {

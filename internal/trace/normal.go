@@ -104,10 +104,10 @@ func (t *normalText) next(class string) string {
 
 func (t *normalText) allocate(c *Call, a [2]int) {
 	at, size := given(c, a[0]), given(c, a[1])
-	if v := &c.Args[a[0]-1].Value; at == v.Bits && !c.Args[a[0]-1].Out { // what it wrote was not recorded
+	if at == 0 { // or a record without arguments
 		return
 	}
-	if at == 0 {
+	if !c.Args[a[0]-1].Out { // what it wrote was not recorded
 		return
 	}
 	i, found := slices.BinarySearchFunc(t.allocs, at, func(x alloc, at uint64) int {
