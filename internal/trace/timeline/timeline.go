@@ -118,22 +118,26 @@ func (t *Timeline) finish() {
 	}
 }
 
-// lanes gives each span of a sorted row the lane in which it overlaps no other: a span lies below those that are still open
-// when it begins. Two spans of one lane never overlap, which is what drawing and searching by time rely on.
+// maxLanes bounds a row's height, and a lane's number to a byte.
+const maxLanes = 250
+
+// lanes gives each span of a sorted row the lowest lane that is free when it begins. Where spans nest, that is the one below those
+// around it; where they do not (ranges of frames that overlap), as many lanes are used as there are spans at a time. Two spans of
+// one lane do not overlap, which is what drawing and searching by time rely on, except in the last lane, where everything is that
+// has more than maxLanes others around it.
 func lanes(spans []Span) ([]uint8, int) {
-	const most = 250
 	out := make([]uint8, len(spans))
-	var open []int64 // ends, by lane; 0 once the lane is free
+	var ends []int64 // by lane
 	used := 0
 	for i, s := range spans {
-		for len(open) > 0 && open[len(open)-1] <= s.Start {
-			open = open[:len(open)-1]
+		lane := slices.IndexFunc(ends, func(end int64) bool { return end <= s.Start })
+		if lane < 0 {
+			lane = len(ends)
 		}
-		lane := len(open)
-		if lane >= most {
-			lane = most // runaway recursion: drawn on top of each other
-		} else {
-			open = append(open, s.Start+max(s.Dur, 1))
+		if end := s.Start + max(s.Dur, 1); lane < len(ends) {
+			ends[lane] = end
+		} else if lane < maxLanes {
+			ends = append(ends, end)
 		}
 		out[i] = uint8(lane)
 		used = max(used, lane+1)

@@ -14,9 +14,24 @@ import (
 func TestLanes(t *testing.T) {
 	spans := []Span{{Start: 0, Dur: 100}, {Start: 10, Dur: 20}, {Start: 12, Dur: 5}, {Start: 40, Dur: 80}, {Start: 50, Dur: 5}, {Start: 105, Dur: 3}, {Start: 120, Dur: 0}, {Start: 120, Dur: 0}}
 	got, used := lanes(spans)
-	want := []uint8{0, 1, 2, 1, 2, 2, 0, 1} // the fourth outlives the first, so the sixth goes below it
+	want := []uint8{0, 1, 2, 1, 2, 0, 0, 1} // the fourth outlives the first, whose lane is free for the sixth
 	if !bytes.Equal(got, want) || used != 3 {
 		t.Errorf("lanes %v of %d, want %v of 3", got, used, want)
+	}
+	frames := make([]Span, 2000) // three at a time, none in another
+	for i := range frames {
+		frames[i] = Span{Start: int64(10 * i), Dur: 25}
+	}
+	lane, used := lanes(frames)
+	ends := map[uint8]int64{}
+	for i, s := range frames {
+		if s.Start < ends[lane[i]] {
+			t.Fatalf("span %d overlaps another of lane %d", i, lane[i])
+		}
+		ends[lane[i]] = s.Start + s.Dur
+	}
+	if used != 3 {
+		t.Errorf("%d lanes for three frames at a time", used)
 	}
 	deep := make([]Span, 1000)
 	for i := range deep {
@@ -142,6 +157,9 @@ func TestLogic(t *testing.T) {
 		t.Skip("no node: the page's JavaScript is not run")
 	}
 	tl := synthetic(20000)
+	tl.Rows = append(tl.Rows, Row{Label: "overlapping", Level: 1, Shape: Queue, Device: true, PID: 4711, Spans: []Span{ // two at a time, a pause, inside another
+		{Start: 1000000, Dur: 100, Kind: Fill}, {Start: 1000050, Dur: 100, Kind: Fill}, {Start: 1000120, Dur: 100, Kind: Fill},
+		{Start: 1000300, Dur: 100, Kind: Fill}, {Start: 1000310, Dur: 10, Kind: Fill}}})
 	tl.finish()
 	raw, err := encode(tl)
 	if err != nil {
@@ -155,6 +173,7 @@ func TestLogic(t *testing.T) {
 		N, Kernels, Launches int
 		Time, Inside         int64
 		First                []int64
+		Overlap              int64 // time in which the row of that name is busy
 	}
 	const t0, t1 = 3e6, 9e6
 	for _, r := range tl.Rows {
@@ -172,6 +191,7 @@ func TestLogic(t *testing.T) {
 		}
 	}
 	want.First = want.First[:5]
+	want.Overlap = 220 + 100
 	js, _ := json.Marshal(want)
 	out, err := exec.Command(node, "testdata/logic.cjs", data, string(js)).CombinedOutput()
 	if err != nil {

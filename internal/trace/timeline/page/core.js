@@ -162,7 +162,7 @@ var KudzuCore = (() => {
   }
 
   // statistics of what lies between t0 and t1, by kind and name: how many, their time inside, and shortest, mean and longest as a
-  // whole. Rows that are in `skip` do not count.
+  // whole. Kinds that are in `hidden` do not count.
   function statistics(d, t0, t1, hidden) {
     const groups = new Map();
     const queues = [];
@@ -183,7 +183,7 @@ var KudzuCore = (() => {
           if (d.dur[i] > g.max) g.max = d.dur[i];
         }
       }
-      if (r.device && r.lanes.length) queues.push({ row: r.index, busy: busy(d, r.lanes[0], t0, t1) });
+      if (r.device && r.lanes.length) queues.push({ row: r.index, busy: busy(d, r, t0, t1) });
     }
     const list = [...groups.values()];
     for (const g of list) g.mean = g.sum / g.count;
@@ -191,12 +191,30 @@ var KudzuCore = (() => {
     return { groups: list, queues, count: list.reduce((n, g) => n + g.count, 0) };
   }
 
-  // busy is the time between t0 and t1 in which a lane has a span.
-  function busy(d, l, t0, t1) {
-    const a = firstEnding(d, l, t0), b = firstStarting(d, l, t1, a);
-    if (b <= a) return 0;
-    const i = l.index[a], j = l.index[b - 1];
-    return l.busy[b] - l.busy[a] - Math.max(0, t0 - d.start[i]) - Math.max(0, d.start[j] + d.dur[j] - t1);
+  // busy is the time between t0 and t1 in which a row has a span, in whatever lane.
+  function busy(d, r, t0, t1) {
+    if (!r.union) r.union = union(d, r);
+    return busyBefore(r.union, t1) - busyBefore(r.union, t0);
+  }
+
+  // union has the times from and to which a row is busy, and how long it was before each. Spans of a row come in order of their start.
+  function union(d, r) {
+    const from = new Float64Array(r.spans), to = new Float64Array(r.spans), sum = new Float64Array(r.spans + 1);
+    let n = 0;
+    for (let k = r.first; k < r.first + r.spans; k++) {
+      const a = d.start[k], b = a + d.dur[k];
+      if (n && a <= to[n - 1]) { if (b > to[n - 1]) to[n - 1] = b; continue; }
+      from[n] = a;
+      to[n++] = b;
+    }
+    for (let k = 0; k < n; k++) sum[k + 1] = sum[k] + to[k] - from[k];
+    return { from: from.slice(0, n), to: to.slice(0, n), sum: sum.slice(0, n + 1) };
+  }
+
+  function busyBefore(u, t) {
+    let a = 0, b = u.from.length;
+    while (a < b) { const m = (a + b) >> 1; if (u.from[m] >= t) b = m; else a = m + 1; }
+    return a ? u.sum[a - 1] + Math.min(t, u.to[a - 1]) - u.from[a - 1] : 0;
   }
 
   // curve calls back with time, lowest and highest value for each pixel of a row of points, from left to right.

@@ -340,7 +340,7 @@
       for (const device of [false, true]) {
         const rows = d.rows.filter((r) => r.lanes.length && !!r.device === device && (device || r.shape === 1));
         const share = new Float32Array(w), unit = d.end / w;
-        for (const r of rows) for (let x = 0; x < w; x++) share[x] = Math.max(share[x], C.busy(d, r.lanes[0], x * unit, (x + 1) * unit) / unit);
+        for (const r of rows) for (let x = 0; x < w; x++) share[x] = Math.max(share[x], C.busy(d, r, x * unit, (x + 1) * unit) / unit);
         overview.strips.push(share);
       }
     }

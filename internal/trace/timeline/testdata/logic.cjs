@@ -21,6 +21,12 @@ assert.equal(sum(all), want.Time);
 const part = C.statistics(d, 3e6, 9e6);
 assert.equal(sum(part), want.Inside);
 assert.equal(part.queues.find((q) => d.rows[q.row].label === "default stream").busy, want.Inside);
+// Lanes that overlap count once.
+const over = d.rows.find((r) => r.label === "overlapping"), first = d.start[over.first];
+assert(over.lanes.length > 1);
+assert.equal(all.queues.find((q) => q.row === over.index).busy, want.Overlap);
+assert.equal(C.busy(d, over, first + 140, first + 305), 80 + 5);
+assert.equal(C.busy(d, over, first + 220, first + 300), 0);
 assert.equal(C.statistics(d, 3e6, 9e6, d.kinds.map((k) => k === "kernel")).groups.filter((g) => g.kind === kernel).length, 0);
 
 // Whatever the scale, every span is drawn once, and not more often than there are pixels.
@@ -35,11 +41,11 @@ for (const l of [...queue.lanes, ...main.lanes]) {
     assert.equal(seen, l.index.length);
     assert(calls <= 3 * pixels + 2, calls + " for " + pixels);
   }
-  for (const t of [0, 1e6, 3.5e6, d.end / 2, d.end]) {
-    let plain = 0;
-    for (const i of l.index) plain += Math.max(0, Math.min(t + 1e6, d.start[i] + d.dur[i]) - Math.max(t, d.start[i]));
-    assert(Math.abs(C.busy(d, l, t, t + 1e6) - plain) < 1, "busy at " + t);
-  }
+}
+for (const t of [0, 1e6, 3.5e6, d.end / 2, d.end]) {
+  let plain = 0;
+  for (const i of queue.lanes[0].index) plain += Math.max(0, Math.min(t + 1e6, d.start[i] + d.dur[i]) - Math.max(t, d.start[i]));
+  assert(Math.abs(C.busy(d, queue, t, t + 1e6) - plain) < 1, "busy at " + t);
 }
 const some = queue.lanes[0].index[100];
 assert.equal(C.hit(d, queue.lanes[0], d.start[some] + d.dur[some] / 2, 0), some);
