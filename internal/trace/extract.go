@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -15,8 +16,8 @@ type Extracted struct {
 	Texts   int // different texts of PTX, in modules or of their own
 }
 
-// Extract writes the PTX in every module of a trace's folder beside it, as HASH.TARGET.ptx. A text that another module has, too,
-// is there once, and a link.
+// Extract writes the PTX in every module of a trace's folder beside it, as HASH.TARGET.ptx, and as HASH.TARGET.2.ptx and so on where
+// a module has several texts for a target. A text that another module has, too, is there once, and a link.
 func Extract(dir string) (Extracted, error) {
 	var x Extracted
 	dir = filepath.Join(dir, ModulesDir)
@@ -28,6 +29,7 @@ func Extract(dir string) (Extracted, error) {
 		return x, err
 	}
 	seen := map[[sha256.Size]byte]string{}
+	used := map[string][sha256.Size]byte{} // names of this run
 	for _, e := range entries {
 		hash, ext, _ := strings.Cut(e.Name(), ".")
 		if !e.Type().IsRegular() || !plain(hash) || !plain(ext) { // ext has a dot where we wrote it
@@ -52,6 +54,13 @@ func Extract(dir string) (Extracted, error) {
 			}
 			sum := sha256.Sum256([]byte(p.Text))
 			name := hash + "." + target(p) + ".ptx"
+			for n := 2; ; n++ {
+				if has, ok := used[name]; !ok || has == sum {
+					break
+				}
+				name = hash + "." + target(p) + "." + strconv.Itoa(n) + ".ptx"
+			}
+			used[name] = sum
 			first := seen[sum]
 			if first == "" {
 				x.Texts++
