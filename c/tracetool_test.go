@@ -272,7 +272,8 @@ func (x traceTool) testH200(t *testing.T) {
 		t.Fatalf("modules: %v, %v", modules, err)
 	}
 	if filepath.Base(modules[0]) != "61c8793fe16ce2e380a1398b811c1186.ptx" {
-		t.Skip("kinds.ptx has changed since an H200 ran it: record it again")
+		t.Fatalf("kinds.ptx is %s, and an H200 ran another: record it again there (kudzu trace --real --format=binary -- ./kinds kinds.ptx), "+
+			"put the .kzt, compressed, in the place of testdata/traces/kinds-h200.kzt.gz, and the new name here", filepath.Base(modules[0]))
 	}
 	f, err := os.Open(filepath.Join(root(t), "testdata/traces/kinds-h200.kzt.gz"))
 	if err != nil {
