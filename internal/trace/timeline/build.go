@@ -257,7 +257,7 @@ func (p *process) rows(out *Timeline, last int64) {
 		for _, s := range p.started {
 			p.ranges.Spans = append(p.ranges.Spans, s)
 		}
-		p.ranges.Label, p.ranges.Level, p.ranges.Shape = "ranges of the process", 1, Thread
+		p.ranges.Label, p.ranges.Level, p.ranges.Shape = "ranges of the process", 1, Queue // they need not nest
 		add(p.ranges)
 	}
 	for _, t := range p.threads {

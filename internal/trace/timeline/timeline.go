@@ -35,8 +35,8 @@ type Shape uint8
 // The shapes of rows.
 const (
 	Group  Shape = iota // nothing of its own: a heading that rows below hang on
-	Thread              // calls and ranges of a thread
-	Queue               // what ran, one after the other
+	Thread              // calls and ranges of a thread, which nest
+	Queue               // what ran, and overlaps if it is not one after the other
 	Curve               // a value over time
 	numShapes
 )
