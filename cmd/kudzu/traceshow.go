@@ -269,10 +269,10 @@ func countTable(out io.Writer, title string, rows []*trace.Count, most int) erro
 			break
 		}
 		if !c.Timed() {
-			fmt.Fprintf(w, "%d\t%d\t-\t-\t-\t-\t  %s\n", c.Calls, c.Failed, c.Name)
+			fmt.Fprintf(w, "%d\t%d\t-\t-\t-\t-\t  %s\n", c.Calls, c.Failed, trace.Printable(c.Name))
 			continue
 		}
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", c.Calls, c.Failed, trace.Duration(c.Total), trace.Duration(c.Mean()), trace.Duration(c.Min), trace.Duration(c.Max), c.Name)
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", c.Calls, c.Failed, trace.Duration(c.Total), trace.Duration(c.Mean()), trace.Duration(c.Min), trace.Duration(c.Max), trace.Printable(c.Name))
 	}
 	return w.Flush()
 }

@@ -132,15 +132,13 @@ func (a *Arg) appendJSON(b []byte) []byte {
 
 func (v *Value) appendJSON(b []byte) []byte {
 	switch v.Kind {
-	case Int:
-		return strconv.AppendInt(b, int64(v.Bits), 10)
-	case Uint:
-		return strconv.AppendUint(b, v.Bits, 10)
+	case Int, Uint:
+		return v.appendNumber(b)
 	case Float:
 		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) {
 			return appendString(b, strconv.FormatFloat(v.Float, 'g', -1, 64))
 		}
-		return strconv.AppendFloat(b, v.Float, 'g', -1, 8*max(v.Size, 4))
+		return v.appendNumber(b)
 	case Text:
 		return appendString(b, v.Text)
 	case Enum:

@@ -79,7 +79,7 @@ func (n *normal) call(c *Call) string {
 	if ends(base) && c.Returned() && !c.Failed {
 		t.end(c)
 	}
-	return string(t.buf)
+	return string(printable(t.buf))
 }
 
 // normalText is one call being written.
