@@ -195,6 +195,17 @@ func TestTolerance(t *testing.T) {
 		{"f32=100ulp", words(1), words(2), false}, // integers are no subnormal floats
 		{"u32=1abs", words(1), words(2), true},
 		{"f32=1e+09", f32(float32(math.NaN()), 1), f32(1, 1), false},
+		{"f64=4ulp", words(math.Float64bits(1.5)), words(math.Float64bits(1.5) + 4), true},
+		{"f64=4ulp", words(math.Float64bits(1.5)), words(math.Float64bits(1.5) + 5), false},
+		{"f64=4ulp", words(math.Float64bits(-1.5)), words(math.Float64bits(-1.5) + 250), false},
+		{"f64=4ulp", words(math.Float64bits(0x1p-300)), words(math.Float64bits(0x1p-300) + 1), true},
+		{"f64=1e-12", words(math.Float64bits(0x1p-300)), words(math.Float64bits(0x1p-300) + 1), true},
+		{"f32=1ulp", f32(0x1p-110), f32(math.Nextafter32(0x1p-110, 1)), true},
+		{"u64=100abs", words(1 << 62), words(1<<62 + 200), false},
+		{"u64=200abs", words(1 << 63), words(1<<63 + 200), true},
+		{"u64=1abs", words(1), words(math.MaxUint64), false},
+		{"s64=3abs", words(1), words(math.MaxUint64), true}, // 1 and -1
+		{"s64=100abs", words(1 << 62), words(1<<62 + 200), false},
 		{"f16=1ulp", []byte{0, 0x3c, 0, 0x3c}, []byte{1, 0x3c, 0, 0x3c}, true},
 	} {
 		tol, err := dump.ParseTolerance(c.tol)

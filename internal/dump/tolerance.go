@@ -29,22 +29,25 @@ type Type struct {
 	Float bool
 	Value func(b []byte) float64
 	order func(b []byte) int64 // consecutive numbers for consecutive values
+	// normal is the smallest value that Ulp and Rel are for: smaller ones are as likely integers. 0: all are; programs do compute with
+	// subnormal f16.
+	normal float64
 }
 
 // Types are all of them: floats first.
 var Types = []Type{
-	{"f64", 8, true, func(b []byte) float64 { return math.Float64frombits(le(b)) }, func(b []byte) int64 { return ordered(le(b), 64) }},
-	{"f32", 4, true, func(b []byte) float64 { return float64(math.Float32frombits(uint32(le(b)))) }, func(b []byte) int64 { return ordered(le(b), 32) }},
-	{"f16", 2, true, func(b []byte) float64 { return Half(uint16(le(b))) }, func(b []byte) int64 { return ordered(le(b), 16) }},
-	{"bf16", 2, true, func(b []byte) float64 { return float64(math.Float32frombits(uint32(le(b)) << 16)) }, func(b []byte) int64 { return ordered(le(b), 16) }},
-	{"u64", 8, false, func(b []byte) float64 { return float64(le(b)) }, nil},
-	{"s64", 8, false, func(b []byte) float64 { return float64(int64(le(b))) }, nil},
-	{"u32", 4, false, func(b []byte) float64 { return float64(le(b)) }, nil},
-	{"s32", 4, false, func(b []byte) float64 { return float64(int32(le(b))) }, nil},
-	{"u16", 2, false, func(b []byte) float64 { return float64(le(b)) }, nil},
-	{"s16", 2, false, func(b []byte) float64 { return float64(int16(le(b))) }, nil},
-	{"u8", 1, false, func(b []byte) float64 { return float64(b[0]) }, nil},
-	{"s8", 1, false, func(b []byte) float64 { return float64(int8(b[0])) }, nil},
+	{"f64", 8, true, func(b []byte) float64 { return math.Float64frombits(le(b)) }, func(b []byte) int64 { return ordered(le(b), 64) }, 0x1p-1022},
+	{"f32", 4, true, func(b []byte) float64 { return float64(math.Float32frombits(uint32(le(b)))) }, func(b []byte) int64 { return ordered(le(b), 32) }, 0x1p-126},
+	{"f16", 2, true, func(b []byte) float64 { return Half(uint16(le(b))) }, func(b []byte) int64 { return ordered(le(b), 16) }, 0},
+	{"bf16", 2, true, func(b []byte) float64 { return float64(math.Float32frombits(uint32(le(b)) << 16)) }, func(b []byte) int64 { return ordered(le(b), 16) }, 0x1p-126},
+	{"u64", 8, false, func(b []byte) float64 { return float64(le(b)) }, func(b []byte) int64 { return int64(le(b) ^ 1<<63) }, 0},
+	{"s64", 8, false, func(b []byte) float64 { return float64(int64(le(b))) }, func(b []byte) int64 { return int64(le(b)) }, 0},
+	{"u32", 4, false, func(b []byte) float64 { return float64(le(b)) }, func(b []byte) int64 { return int64(le(b)) }, 0},
+	{"s32", 4, false, func(b []byte) float64 { return float64(int32(le(b))) }, func(b []byte) int64 { return int64(int32(le(b))) }, 0},
+	{"u16", 2, false, func(b []byte) float64 { return float64(le(b)) }, func(b []byte) int64 { return int64(le(b)) }, 0},
+	{"s16", 2, false, func(b []byte) float64 { return float64(int16(le(b))) }, func(b []byte) int64 { return int64(int16(le(b))) }, 0},
+	{"u8", 1, false, func(b []byte) float64 { return float64(b[0]) }, func(b []byte) int64 { return int64(b[0]) }, 0},
+	{"s8", 1, false, func(b []byte) float64 { return float64(int8(b[0])) }, func(b []byte) int64 { return int64(int8(b[0])) }, 0},
 }
 
 // TypeOf finds a type by name, nil if there is none.
@@ -98,17 +101,16 @@ func Half(h uint16) float64 {
 
 // Ulps is the distance of two values in units of the last place; +Inf between a number and none, and for integers their difference.
 func (t *Type) Ulps(a, b []byte) float64 {
-	x, y := t.Value(a), t.Value(b)
-	if !t.Float {
-		return math.Abs(x - y)
+	if t.Float {
+		switch xn, yn := math.IsNaN(t.Value(a)), math.IsNaN(t.Value(b)); {
+		case xn && yn:
+			return 0
+		case xn || yn:
+			return math.Inf(1)
+		}
 	}
-	switch xn, yn := math.IsNaN(x), math.IsNaN(y); {
-	case xn && yn:
-		return 0
-	case xn || yn:
-		return math.Inf(1)
-	}
-	return math.Abs(float64(t.order(a)) - float64(t.order(b)))
+	x, y := t.order(a), t.order(b) // of 64 bits: a float64 of either would lose the last ones
+	return float64(uint64(max(x, y)) - uint64(min(x, y)))
 }
 
 // near reports two values within the bound. Floats that are no more than integers would be (subnormal) are held to Abs.
@@ -119,6 +121,9 @@ func (b *Bound) near(x, y []byte) bool {
 		return true
 	}
 	off := math.Abs(p - q)
+	if !t.Float {
+		off = t.Ulps(x, y)
+	}
 	if math.IsNaN(off) || math.IsInf(off, 0) {
 		return false
 	}
@@ -126,7 +131,7 @@ func (b *Bound) near(x, y []byte) bool {
 		return true
 	}
 	large := max(math.Abs(p), math.Abs(q))
-	if t.Float && large < math.Ldexp(1, -100) && t.Size >= 4 {
+	if large < t.normal {
 		return false
 	}
 	return b.Rel > 0 && off <= b.Rel*large || b.Ulp > 0 && t.Ulps(x, y) <= b.Ulp
