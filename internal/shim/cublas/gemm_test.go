@@ -3,6 +3,7 @@ package cublas
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -143,6 +144,25 @@ func TestChecked(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestApart: what one order of sums can give and another cannot.
+func TestApart(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		a, b    complex128
+		differs bool
+	}{
+		{1, 1, false}, {1, 1.05, false}, {1, 2, true},
+		{complex(inf, 0), 1, true}, {1, complex(inf, 0), true}, {complex(inf, 0), complex(-inf, 0), true}, {complex(inf, 0), complex(inf, 0), false},
+		{complex(nan, 0), 1, true}, {1, complex(nan, 0), true}, {complex(nan, 0), complex(nan, 0), false}, {complex(nan, 0), complex(inf, 0), true},
+		{complex(inf, nan), complex(inf, nan), false}, {complex(inf, 0), complex(inf, 1), true},
+	} {
+		off, allowed := apart(c.a, c.b, 0.01, 0.1)
+		if got := (&Checked{Off: off, Bound: allowed}).Differs(); got != c.differs {
+			t.Errorf("%v and %v: %v apart, %v allowed", c.a, c.b, off, allowed)
+		}
+	}
 }
 
 // gemm is one random product of a shape.
