@@ -169,6 +169,7 @@ func (a *replayArgs) replayed(f *dump.File, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	defer r.Close()
 	res, err := r.Run(f, a.repeat)
 	if err != nil {
 		return err
@@ -303,6 +304,7 @@ func (a *replayArgs) answered(f *dump.File, out io.Writer) error {
 	r, err := replay.Open(f, a.opts)
 	var res *replay.Result
 	if err == nil {
+		defer r.Close()
 		res, err = r.Run(f, 1)
 	}
 	switch {

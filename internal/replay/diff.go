@@ -85,6 +85,7 @@ func Explain(f *dump.File, list []Difference, opts Options, limit time.Duration)
 	if err != nil {
 		return err
 	}
+	defer r.Close()
 	l, err := r.load(f)
 	if err != nil {
 		return err
@@ -146,8 +147,11 @@ func (d *Difference) guess(ptx string) {
 				continue
 			}
 			at := 0
-			for at+t.Size < len(d.Want) && bytes.Equal(d.Want[at:at+t.Size], d.Got[at:at+t.Size]) {
+			for at+2*t.Size <= len(d.Want) && bytes.Equal(d.Want[at:at+t.Size], d.Got[at:at+t.Size]) {
 				at += t.Size
+			}
+			if bytes.Equal(d.Want[at:at+t.Size], d.Got[at:at+t.Size]) { // what differs is behind the last whole one
+				continue
 			}
 			if t.Float && (len(names) > 1) && !(plausible(t, d.Want[at:]) && plausible(t, d.Got[at:]) && strings.Contains(ptx, "."+n)) {
 				continue

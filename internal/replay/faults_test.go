@@ -282,6 +282,16 @@ func TestReduce(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts := replay.Options{Backend: "cpu:baseline", Devices: devices.Config{Compiler: []string{self, verb + f.name}, Cache: cache.Open(cache.Config{Dir: t.TempDir()}), Strict: true}}
+	const base = 0x5_2000_0000 // elsewhere than in the memory of this process's devices
+	for i := range file.Regions {
+		at := uint64(base + i*1<<16)
+		for off := 0; off < len(file.Values); off += 8 {
+			if binary.LittleEndian.Uint64(file.Values[off:]) == file.Regions[i].Base {
+				binary.LittleEndian.PutUint64(file.Values[off:], at)
+			}
+		}
+		file.Regions[i].Base = at
+	}
 	small, tries, err := replay.Reduce(file, opts, replay.Options{Backend: "interp"}, nil, 300)
 	if err != nil {
 		t.Fatal(err)
@@ -289,6 +299,18 @@ func TestReduce(t *testing.T) {
 	t.Logf("%d tries: block %v, %d bytes\n%s", tries, small.Block, small.Bytes(), small.PTX)
 	if n := strings.Count(small.PTX, "\n"); small.Block[0] > 2 || n > 22 || small.Bytes() >= file.Bytes() || !strings.Contains(small.PTX, "mad.hi.s32") || strings.Contains(small.PTX, "and.b32") {
 		t.Errorf("block %v, %d lines, %d bytes", small.Block, n, small.Bytes())
+	}
+	for _, o := range []replay.Options{opts, {Backend: "interp"}} { // it has all memory that it needs
+		r, err := replay.Open(small, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := r.Run(small, 1); err != nil || res.Fault != nil {
+			t.Errorf("%s: %v, %+v", o.Backend, err, res)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 	good := opts
 	good.Devices.Compiler, good.Devices.Cache = []string{self, verb}, cache.Open(cache.Config{Dir: t.TempDir()})

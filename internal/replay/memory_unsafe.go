@@ -1,8 +1,10 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -15,24 +17,80 @@ const (
 	firstAddress   = 1 << 16
 )
 
-// placed are the pages that are mapped for dumps, in this process: regions may share one.
-var placed = map[uint64]bool{}
+// span is pages that are mapped for dumps in this process.
+type span struct {
+	first, end uint64
+	users      int // regions of open runners that lie in it
+}
 
-// place maps memory of this process at an address.
+// spans are all of them, in order and apart: regions may share a page, and runners a region. Runners are opened and closed by one goroutine.
+var spans []span
+
+// pages are those that a region lies in.
+func pages(base, size uint64) (first, end uint64) {
+	return base &^ (pageBytes - 1), (base + size + pageBytes - 1) &^ (pageBytes - 1)
+}
+
+// cut gives the first span at or behind an address, having split one that the address is inside of.
+func cut(at uint64) int {
+	i, _ := slices.BinarySearchFunc(spans, at, func(s span, at uint64) int { return cmp.Compare(s.end, at+1) }) // the first that ends behind it
+	if i < len(spans) && spans[i].first < at {
+		s := spans[i]
+		s.first, spans[i].end = at, at
+		i++
+		spans = slices.Insert(spans, i, s)
+	}
+	return i
+}
+
+// place maps memory of this process at an address; unplace gives it back.
 func place(base, size uint64) error {
 	if base < firstAddress {
 		return fmt.Errorf("no memory at %#x", base)
 	}
-	first, end := base&^(pageBytes-1), (base+size+pageBytes-1)&^(pageBytes-1)
-	for first < end && placed[first] {
-		first += pageBytes
+	first, end := pages(base, size)
+	cut(end)
+	i := cut(first)
+	for at := first; at < end; i++ {
+		if i < len(spans) && spans[i].first == at {
+			spans[i].users++
+			at = spans[i].end
+			continue
+		}
+		next := end
+		if i < len(spans) {
+			next = min(next, spans[i].first)
+		}
+		if err := mapPages(at, next); err != nil {
+			release(first, at)
+			return err
+		}
+		spans = slices.Insert(spans, i, span{at, next, 1})
+		at = next
 	}
-	for first < end && placed[end-pageBytes] {
-		end -= pageBytes
+	return nil
+}
+
+func unplace(base, size uint64) { release(pages(base, size)) }
+
+// release ends one use of pages that place was called for, and unmaps those that nothing uses.
+func release(first, end uint64) {
+	cut(end)
+	i := cut(first)
+	n := i
+	for ; i < len(spans) && spans[i].end <= end; i++ {
+		s := spans[i]
+		if s.users--; s.users > 0 {
+			spans[n] = s
+			n++
+			continue
+		}
+		_, _, _ = syscall.Syscall(syscall.SYS_MUNMAP, uintptr(s.first), uintptr(s.end-s.first), 0) // ours: it cannot fail but for memory
 	}
-	if first == end {
-		return nil
-	}
+	spans = slices.Delete(spans, n, i)
+}
+
+func mapPages(first, end uint64) error {
 	p, _, e := syscall.Syscall6(syscall.SYS_MMAP, uintptr(first), uintptr(end-first), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE|fixedNoReplace, ^uintptr(0), 0)
 	if e != 0 {
@@ -42,7 +100,18 @@ func place(base, size uint64) error {
 		_, _, _ = syscall.Syscall(syscall.SYS_MUNMAP, p, uintptr(end-first), 0)
 		return fmt.Errorf("no memory at %#x", first)
 	}
-	placed[first], placed[end-pageBytes] = true, true
+	return nil
+}
+
+// protect lets the process touch pages, or no longer.
+func protect(first, end uint64, on bool) error {
+	prot := uintptr(syscall.PROT_NONE)
+	if on {
+		prot = syscall.PROT_READ | syscall.PROT_WRITE
+	}
+	if _, _, e := syscall.Syscall(syscall.SYS_MPROTECT, uintptr(first), uintptr(end-first), prot); e != 0 {
+		return fmt.Errorf("memory at %#x: %w", first, e)
+	}
 	return nil
 }
 
@@ -79,6 +148,13 @@ func (r *Runner) staged(b []byte, copies func(stage backend.Addr, off, n uint64)
 		}
 	}
 	return nil
+}
+
+func (s *staging) free() error {
+	if s == nil {
+		return nil
+	}
+	return syscall.Munmap(s.room)
 }
 
 // write puts memory of the device.

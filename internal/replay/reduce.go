@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,10 +30,12 @@ func Reduce(f *dump.File, opts, reference Options, tol dump.Tolerance, tries int
 	if err != nil {
 		return nil, 0, err
 	}
+	defer a.Close()
 	b, err := Open(f, reference)
 	if err != nil {
 		return nil, 0, err
 	}
+	defer b.Close()
 	r := &reducer{a: a, b: b, tol: tol, tries: tries + 1}
 	n := *f
 	n.Regions, n.Before, n.After = slices.Clone(f.Regions), slices.Clone(f.Before), slices.Clone(f.After)
@@ -51,6 +54,9 @@ func Reduce(f *dump.File, opts, reference Options, tol dump.Tolerance, tries int
 	res, err := b.Run(&n, 1)
 	if err != nil {
 		return nil, r.used, err
+	}
+	if res.Fault != nil { // what was the same before is not always
+		return nil, r.used, fmt.Errorf("the reduced launch runs on %s at one time and not at another: %w", b.name, res.Fault)
 	}
 	n.After, n.Fault, n.Kind, n.Unread = res.After, "", 0, false
 	n.Backend, n.Device = b.name, b.dev.Info().Name
@@ -147,6 +153,13 @@ func (r *reducer) text(f *dump.File) {
 	f.PTX = with(kept)
 }
 
+// missed reports a region that a launch which needs it cannot do without: one of the two faults. Memory that was moved, or that only
+// GPUs have, would still be there.
+func (r *reducer) missed(g *dump.Region) bool {
+	here := func(m dump.Region) bool { return m.Base == g.Base }
+	return g.Var != "" || slices.ContainsFunc(r.a.mapped, here) || slices.ContainsFunc(r.b.mapped, here)
+}
+
 // memory clears contents, then drops regions and the ends of those that are left.
 func (r *reducer) memory(f *dump.File) {
 	for i := 0; i < len(f.Regions); i++ {
@@ -160,12 +173,12 @@ func (r *reducer) memory(f *dump.File) {
 	for i := len(f.Regions) - 1; i >= 0; i-- {
 		n := *f
 		n.Regions, n.Before, n.After = slices.Delete(slices.Clone(f.Regions), i, i+1), slices.Delete(slices.Clone(f.Before), i, i+1), slices.Delete(slices.Clone(f.After), i, i+1)
-		if len(f.Textures) == 0 && r.try(&n) {
+		if r.missed(&f.Regions[i]) && len(f.Textures) == 0 && r.try(&n) {
 			*f = n
 		}
 	}
 	for i := range f.Regions {
-		for f.Regions[i].Size > 256 && f.Regions[i].Var == "" && len(f.Textures) == 0 {
+		for f.Regions[i].Size > 256 && f.Regions[i].Var == "" && r.missed(&f.Regions[i]) && len(f.Textures) == 0 {
 			n := *f
 			n.Regions, n.Before, n.After = slices.Clone(f.Regions), slices.Clone(f.Before), slices.Clone(f.After)
 			half := f.Regions[i].Size / 2

@@ -4,6 +4,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +24,10 @@ type Runner struct {
 	q    backend.Queue
 	at   map[uint64]uint64 // where memory that was at an address is now
 
+	regions []dump.Region     // of the file that it was opened for, without variables
+	mapped  []dump.Region     // those of them that are mapped in this process, in order of addresses
+	known   map[uint64]uint64 // what of them the device was told of: address and bytes
+	own     []backend.Addr    // memory that stands in for others
 	moved   []Moved           // memory that could not be placed where it was
 	handles map[uint64]uint64 // textures: handles then and now
 	stage   *staging
@@ -37,16 +42,28 @@ type Moved struct {
 
 // Open opens a backend for the launches of a file. Memory is placed before devices are open where it is the process's: then theirs goes
 // elsewhere.
-func Open(f *dump.File, opts Options) (*Runner, error) {
-	r := &Runner{opts: opts, at: map[uint64]uint64{}, handles: map[uint64]uint64{}}
+func Open(f *dump.File, opts Options) (_ *Runner, err error) {
+	r := &Runner{opts: opts, at: map[uint64]uint64{}, handles: map[uint64]uint64{}, known: map[uint64]uint64{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
 	b, visible, err := opts.backend()
 	if err != nil {
 		return nil, err
 	}
+	for i := range f.Regions {
+		if f.Regions[i].Var == "" {
+			r.regions = append(r.regions, f.Regions[i])
+		}
+	}
+	slices.SortFunc(r.regions, func(a, b dump.Region) int { return cmp.Compare(a.Base, b.Base) })
 	if visible {
-		for i := range f.Regions {
-			if g := &f.Regions[i]; g.Var == "" && place(g.Base, g.Size) == nil {
+		for _, g := range r.regions {
+			if place(g.Base, g.Size) == nil {
 				r.at[g.Base] = g.Base
+				r.mapped = append(r.mapped, g)
 			}
 		}
 	}
@@ -58,16 +75,88 @@ func Open(f *dump.File, opts Options) (*Runner, error) {
 	if r.q, err = r.dev.NewQueue(0); err != nil {
 		return nil, err
 	}
-	for i := range f.Regions {
-		g := &f.Regions[i]
-		if g.Var != "" {
-			continue
-		}
+	for i := range r.regions {
+		g := &r.regions[i]
 		if err := r.give(g); err != nil {
 			return nil, fmt.Errorf("memory of %d bytes: %w", g.Size, err)
 		}
 	}
 	return r, nil
+}
+
+// Close gives back the queue and memory of the process.
+func (r *Runner) Close() error {
+	var err error
+	if r.q != nil {
+		err = r.q.Close()
+	}
+	if h, ok := r.hostMemory(); ok {
+		for a := range r.known {
+			err = errors.Join(err, h.UnregisterHost(backend.Addr(a)))
+		}
+	}
+	for _, g := range r.mapped {
+		unplace(g.Base, g.Size)
+	}
+	for _, a := range r.own {
+		err = errors.Join(err, r.dev.Memory().Free(a))
+	}
+	err = errors.Join(err, r.stage.free())
+	r.q, r.own, r.mapped, r.known, r.stage = nil, nil, nil, nil, nil
+	return err
+}
+
+func (r *Runner) hostMemory() (backend.HostMemory, bool) {
+	if r.dev == nil {
+		return nil, false
+	}
+	h, ok := r.dev.Memory().(backend.HostMemory)
+	return h, ok
+}
+
+// only leaves the memory of a file that was made of the runner's by taking some away: what it lacks still has the bytes of another run,
+// and a kernel that needs it must not find it. Memory that a GPU placed stays.
+func (r *Runner) only(f *dump.File) error {
+	left := map[uint64]uint64{}
+	for i := range f.Regions {
+		if g := &f.Regions[i]; g.Var == "" {
+			left[g.Base] = g.Size
+		}
+	}
+	if h, ok := r.hostMemory(); ok {
+		for _, g := range r.mapped {
+			if r.known[g.Base] == left[g.Base] {
+				continue
+			}
+			if r.known[g.Base] > 0 {
+				if err := h.UnregisterHost(backend.Addr(g.Base)); err != nil {
+					return err
+				}
+				delete(r.known, g.Base)
+			}
+			if n := left[g.Base]; n > 0 {
+				if err := h.RegisterHost(backend.Addr(g.Base), n); err != nil {
+					return err
+				}
+				r.known[g.Base] = n
+			}
+		}
+	}
+	for _, g := range r.mapped { // first all that goes, as a page may hold something of another that stays
+		if first, end := pages(g.Base, g.Size); left[g.Base] < g.Size {
+			if err := protect(first, end, false); err != nil {
+				return err
+			}
+		}
+	}
+	for _, g := range r.mapped {
+		if n := left[g.Base]; n > 0 {
+			if first, end := pages(g.Base, n); protect(first, end, true) != nil {
+				return fmt.Errorf("memory at %#x is gone", g.Base)
+			}
+		}
+	}
+	return nil
 }
 
 // Device is what the launches run on.
@@ -84,7 +173,10 @@ func (r *Runner) give(g *dump.Region) error {
 	m := r.dev.Memory()
 	if r.at[g.Base] != 0 {
 		if h, ok := m.(backend.HostMemory); ok {
-			return h.RegisterHost(backend.Addr(g.Base), g.Size)
+			if err := h.RegisterHost(backend.Addr(g.Base), g.Size); err != nil {
+				return err
+			}
+			r.known[g.Base] = g.Size
 		}
 		return nil
 	}
@@ -93,8 +185,12 @@ func (r *Runner) give(g *dump.Region) error {
 		return nil
 	}
 	a, err := m.Alloc((g.Size+unitBytes-1)&^(unitBytes-1), unitBytes)
+	if err != nil {
+		return err
+	}
 	r.at[g.Base] = uint64(a)
-	return err
+	r.own = append(r.own, a)
+	return nil
 }
 
 // loaded is a launch that can be run.
@@ -112,6 +208,9 @@ type loaded struct {
 
 // load has the module loaded and everything in its place.
 func (r *Runner) load(f *dump.File) (*loaded, error) {
+	if err := r.only(f); err != nil {
+		return nil, err
+	}
 	m, err := r.opts.describe(f, r.dev.Info())
 	if err != nil {
 		return nil, fmt.Errorf("kernel.ptx: %w", err)
