@@ -51,7 +51,7 @@ var rules = []rule{
 	// runtime
 	{room: "backend/interp", may: "trace/emit backend engine ptx ptx/check ptx/isa softfloat approx image logx tensormap devrt", why: "softfloat and approx are the arithmetic it defines"},
 	{room: "backend/cpu", may: "trace/emit backend engine compile image logx quota roster"},
-	{room: "dump", may: "backend lazyre"}, {room: "shrink"},
+	{room: "dump", may: "backend lazyre quota"}, {room: "shrink"},
 	{room: "backend/tap", may: "backend dump logx"},
 	{room: "backend/compare", may: "backend backend/tap dump lazyre logx"},
 	{room: "backend/dumper", may: "backend backend/tap dump logx"},

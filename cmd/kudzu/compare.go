@@ -252,7 +252,7 @@ func summarise(report, with string, out io.Writer) (different bool, err error) {
 		if l.Dump == "" {
 			continue
 		}
-		f, err := dump.Open(l.Dump, dump.DefaultLimit)
+		f, err := dump.Open(l.Dump, dump.DefaultLimit())
 		if err != nil {
 			return true, err
 		}

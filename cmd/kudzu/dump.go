@@ -105,7 +105,7 @@ func runDump(args []string, out io.Writer) error {
 	if a.every {
 		return code.orNil()
 	}
-	f, err := dump.Open(file, dump.DefaultLimit)
+	f, err := dump.Open(file, dump.DefaultLimit())
 	if errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(os.Stderr, "kudzu: no such launch: %s was not written\n", a.out)
 		if code == 0 {

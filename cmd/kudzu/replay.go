@@ -133,7 +133,7 @@ func runReplay(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	f, err := dump.Open(a.file, dump.DefaultLimit)
+	f, err := dump.Open(a.file, dump.DefaultLimit())
 	if err != nil {
 		return err
 	}

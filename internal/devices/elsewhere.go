@@ -53,7 +53,7 @@ func (e *elsewhere) Replay(f *dump.File, limit time.Duration) ([][]byte, *backen
 	case a.Fault != "":
 		return nil, &backend.Fault{Kind: backend.FaultKind(a.Kind), Kernel: f.Kernel, Detail: a.Fault}, nil
 	}
-	after, err := dump.Open(file.Name(), dump.DefaultLimit)
+	after, err := dump.Open(file.Name(), dump.DefaultLimit())
 	if err != nil {
 		return nil, nil, err
 	}

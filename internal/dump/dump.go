@@ -16,6 +16,9 @@ package dump
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"kudzu/internal/backend"
 )
@@ -139,28 +142,64 @@ func (l *Launch) check(limit uint64) error {
 			return fmt.Errorf("more than %d bytes of memory", limit)
 		}
 	}
+	if err := l.overlaps(); err != nil {
+		return err
+	}
 	for i := range l.Params {
 		p := &l.Params[i]
 		if p.Offset < 0 || p.Size < 0 || p.Offset > maxParams || p.Size > maxParams {
 			return fmt.Errorf("parameter %s: %d bytes at %d", p.Name, p.Size, p.Offset)
 		}
 	}
+	find := NewFinder(l.Regions, nil)
 	for i := range l.Textures {
 		t := &l.Textures[i]
 		if t.Levels > backend.MaxLevels || t.Kind < backend.TextureObject || t.Kind > backend.SamplerObject || t.Format > backend.FormatF32 || t.Channels > 4 || t.Dims > 3 {
 			return fmt.Errorf("texture %d cannot be", i)
 		}
 		for k := range int(t.Levels) {
-			if err := l.holds(t, k); err != nil {
+			if err := l.holds(t, k, find); err != nil {
 				return fmt.Errorf("texture %d: %w", i, err)
 			}
 		}
 	}
-	return l.overlaps()
+	return l.names()
+}
+
+// names refuses those that no text can have, and would do something to a terminal.
+func (l *Launch) names() error {
+	for i := range l.Params {
+		if p := &l.Params[i]; Plain(p.Name) != p.Name {
+			return fmt.Errorf("parameter %d: no name", i)
+		}
+	}
+	for i := range l.Regions {
+		if r := &l.Regions[i]; Plain(r.Var) != r.Var {
+			return fmt.Errorf("region %d: no name", i)
+		}
+	}
+	if Plain(l.Kernel) != l.Kernel {
+		return fmt.Errorf("kernel: no name")
+	}
+	return nil
+}
+
+// Plain is a text of a stranger's in one line: control characters and such are escaped.
+func Plain(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+	}
+	return b.String()
 }
 
 // holds checks that a level of a texture lies inside a region: kernels do not check that.
-func (l *Launch) holds(t *backend.Texture, k int) error {
+func (l *Launch) holds(t *backend.Texture, k int, find *Finder) error {
 	texel := uint64(t.Channels) * texelBytes[t.Format]
 	h, d := uint64(max(1, t.Height[k])), uint64(max(1, t.Depth[k]))
 	row := uint64(t.Width[k]) * texel
@@ -175,7 +214,7 @@ func (l *Launch) holds(t *backend.Texture, k int) error {
 		}
 		hi = (d - 1) * t.Slice[k]
 	}
-	if i := l.find(t.Base[k]); i < 0 || hi > 1<<62 || lo > 1<<62 || hi+lo > l.Regions[i].Size-(t.Base[k]-l.Regions[i].Base) {
+	if i := find.At(t.Base[k]); i < 0 || hi > 1<<62 || lo > 1<<62 || hi+lo > l.Regions[i].Size-(t.Base[k]-l.Regions[i].Base) {
 		return fmt.Errorf("level %d lies outside of the memory that is there", k)
 	}
 	return nil
@@ -185,16 +224,6 @@ var texelBytes = [...]uint64{backend.FormatU8: 1, backend.FormatU16: 2, backend.
 
 // TexelBytes is the size of a texture's element.
 func TexelBytes(t *backend.Texture) uint64 { return uint64(t.Channels) * texelBytes[t.Format] }
-
-// find is the region that an address is in, -1 if there is none.
-func (l *Launch) find(addr uint64) int {
-	for i := range l.Regions {
-		if r := &l.Regions[i]; addr-r.Base < r.Size {
-			return i
-		}
-	}
-	return -1
-}
 
 // overlaps refuses regions that share bytes.
 func (l *Launch) overlaps() error {

@@ -76,18 +76,21 @@ func TestRoundTrip(t *testing.T) {
 // Each thing that cannot be is said.
 func TestRefused(t *testing.T) {
 	for what, change := range map[string]func(f *dump.File){
-		"no kernel":          func(f *dump.File) { f.Kernel = "" },
-		"grid":               func(f *dump.File) { f.Grid[1] = 0 },
-		"block":              func(f *dump.File) { f.Block = [3]uint32{64, 64, 1} },
-		"overlap":            func(f *dump.File) { f.Regions[1].Base = f.Regions[0].Base + 8 },
-		"region":             func(f *dump.File) { f.Regions[0].Base = 1 << 60 },
-		"more than":          func(f *dump.File) { f.Regions[0].Size, f.Regions[1].Size = limit, limit },
-		"outside":            func(f *dump.File) { f.Textures[0].Height[0] = 5 },
-		"pitch":              func(f *dump.File) { f.Textures[0].Pitch[0] = 1 << 60 },
-		"texture 0 cannot":   func(f *dump.File) { f.Textures[0].Format = 99 },
-		"before/0: 64 bytes": func(f *dump.File) { f.Regions[0].Size, f.Textures = 32, nil },
-		"parameter p":        func(f *dump.File) { f.Params[0].Offset = -1 },
-		"before/1: 4 bytes":  func(f *dump.File) { f.Before[1] = f.Before[1][:4]; f.After[1] = f.Before[1] },
+		"no kernel":            func(f *dump.File) { f.Kernel = "" },
+		"grid":                 func(f *dump.File) { f.Grid[1] = 0 },
+		"block":                func(f *dump.File) { f.Block = [3]uint32{64, 64, 1} },
+		"overlap":              func(f *dump.File) { f.Regions[1].Base = f.Regions[0].Base + 8 },
+		"region":               func(f *dump.File) { f.Regions[0].Base = 1 << 60 },
+		"more than":            func(f *dump.File) { f.Regions[0].Size, f.Regions[1].Size = limit, limit },
+		"outside":              func(f *dump.File) { f.Textures[0].Height[0] = 5 },
+		"pitch":                func(f *dump.File) { f.Textures[0].Pitch[0] = 1 << 60 },
+		"texture 0 cannot":     func(f *dump.File) { f.Textures[0].Format = 99 },
+		"before/0: 64 bytes":   func(f *dump.File) { f.Regions[0].Size, f.Textures = 32, nil },
+		"kernel: no name":      func(f *dump.File) { f.Kernel = "k\x1b[2J" },
+		"parameter 0: no name": func(f *dump.File) { f.Params[0].Name = "p\nq" },
+		"region 1: no name":    func(f *dump.File) { f.Regions[1].Var = "v\u202e" },
+		"parameter p":          func(f *dump.File) { f.Params[0].Offset = -1 },
+		"before/1: 4 bytes":    func(f *dump.File) { f.Before[1] = f.Before[1][:4]; f.After[1] = f.Before[1] },
 	} {
 		f := sample()
 		change(f)
@@ -112,6 +115,16 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := read(b.Bytes()); err == nil || !strings.Contains(err.Error(), "version 2") {
 		t.Errorf("a later version: %v", err)
+	}
+}
+
+// What of a file is only shown does nothing to a terminal.
+func TestPlain(t *testing.T) {
+	f := sample()
+	f.Device, f.Notes = "a\x1b]0;b\a", []string{"one\ntwo \u009b2J\u202e \u00fc"}
+	got, err := read(encoded(t, f))
+	if err != nil || got.Device != `a\x1b]0;b\a` || got.Notes[0] != `one\ntwo \u009b2J\u202e ü` {
+		t.Errorf("%q %q, %v", got.Device, got.Notes, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/quota"
 )
 
 // Write makes the file. It appears under its name when it is complete; with exclusive, an older one of that name is an error
@@ -75,8 +77,11 @@ func (f *File) Encode(w io.Writer) error {
 	return errors.Join(err, z.Close())
 }
 
-// DefaultLimit is the memory that a file may describe where nobody says otherwise.
-const DefaultLimit = 64 << 30
+// DefaultLimit is the memory that a file may describe where nobody says otherwise: half of what this process may use.
+func DefaultLimit() uint64 {
+	const unknown = 4 << 30
+	return cmp.Or(quota.Own.Memory(), 2*unknown) / 2
+}
 
 // Open reads a file with at most limit bytes of memory, twice (before and after).
 func Open(path string, limit uint64) (*File, error) {
@@ -139,6 +144,12 @@ func Read(r io.ReaderAt, size int64, limit uint64) (*File, error) {
 	f := &File{}
 	if err := json.Unmarshal(text, &f.Launch); err != nil {
 		return nil, fmt.Errorf("launch.json: %w", err)
+	}
+	for _, text := range []*string{&f.Program, &f.Backend, &f.Device, &f.Fault} { // these are only shown
+		*text = Plain(*text)
+	}
+	for i, n := range f.Notes {
+		f.Notes[i] = Plain(n)
 	}
 	each := binary.Size(backend.Texture{})
 	objects, err := get("textures", uint64(maxTextures*each), false)

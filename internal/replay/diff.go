@@ -108,7 +108,7 @@ func Explain(f *dump.File, list []Difference, opts Options, limit time.Duration)
 		if s, ok := w.Last(addrs[i]); ok {
 			d.Store = &s
 			if s.Line > 0 && s.Line <= len(lines) {
-				d.StoreText = strings.TrimSpace(lines[s.Line-1])
+				d.StoreText = dump.Plain(strings.TrimSpace(lines[s.Line-1]))
 			}
 		}
 		d.guess(f.PTX)
