@@ -91,10 +91,12 @@ func runDump(args []string, out io.Writer) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if a.kernel != "" && !regexp.MustCompile(`[\\^$.*+?()[\]{}|]`).MatchString(a.kernel) {
-		a.kernel = "^" + a.kernel + "$|^_Z[0-9]+" + a.kernel + "[^0-9A-Za-z_]?" // a name: as it is, or as C++ spells a function of it
+	if a.every {
+		if err := removeNumbered(file); err != nil {
+			return err
+		}
 	}
-	set := [][2]string{{config.Dump, file}, {config.DumpKernel, a.kernel}, {config.DumpLaunch, strings.Join(a.launch, ",")}}
+	set := [][2]string{{config.Dump, file}, {config.DumpKernel, kernelPattern(a.kernel)}, {config.DumpLaunch, strings.Join(a.launch, ",")}}
 	if a.backend != "" {
 		set = append(set, [2]string{config.Backend, a.backend})
 	}
@@ -119,6 +121,41 @@ func runDump(args []string, out io.Writer) error {
 	fmt.Fprintf(os.Stderr, "kudzu: %s: ", a.out)
 	describeDump(f, os.Stderr)
 	return code.orNil()
+}
+
+// kernelPattern is an expression for kernels: one that is given, or a name as it is and as C++ spells a function of it, also in namespaces
+// and classes that are no templates. Lengths stand before all names there, so no other name fits.
+func kernelPattern(kernel string) string {
+	if kernel == "" || regexp.QuoteMeta(kernel) != kernel {
+		return kernel
+	}
+	var scopes []string
+	for n := range 99 {
+		scopes = append(scopes, fmt.Sprintf("%d[A-Za-z_][0-9A-Za-z_$]{%d}", n+1, n))
+	}
+	name := fmt.Sprintf("L?%d%s", len(kernel), kernel)
+	return fmt.Sprintf("^%s$|^_Z%s|^_ZN(L?(%s))+%s[EI]", kernel, name, strings.Join(scopes, "|"), name)
+}
+
+// removeNumbered removes what an earlier run with --every left: nothing would say which files are whose.
+func removeNumbered(file string) error {
+	list, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	ext := filepath.Ext(file)
+	stem := strings.TrimSuffix(filepath.Base(file), ext) + "-"
+	for _, e := range list {
+		number, ok := strings.CutPrefix(e.Name(), stem)
+		number, is := strings.CutSuffix(number, ext)
+		if n, err := strconv.Atoi(number); !ok || !is || err != nil || n < 1 || strconv.Itoa(n) != number {
+			continue
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(file), e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e exitCode) orNil() error {
