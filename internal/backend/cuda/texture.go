@@ -254,6 +254,10 @@ func flagsOf(t *backend.Texture) (flags uint32) {
 func (q *queue) around(launch func() error) error {
 	s := &q.dev.shown
 	s.mu.Lock()
+	if len(s.arrays) == 0 { // one that is made from here on is not this launch's
+		s.mu.Unlock()
+		return launch()
+	}
 	defer s.mu.Unlock()
 	for _, a := range s.arrays {
 		if err := q.copyArray(a, true); err != nil {
