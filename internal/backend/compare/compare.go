@@ -77,6 +77,8 @@ type kernel struct {
 	large bool              // guarded by mu: a launch was too large, and that was said
 }
 
+var _ tap.Forgetter = (*comparer)(nil)
+
 // New makes the backend. Nothing starts before Open.
 func New(cfg Config) backend.Backend {
 	c := &comparer{cfg: cfg, report: newReport(cfg.Report), refs: map[*tap.Device]*reference{}, states: map[*tap.Kernel]*kernel{}}
@@ -92,6 +94,15 @@ func (c *comparer) kernel(k *tap.Kernel) *kernel {
 		c.states[k] = s
 	}
 	return s
+}
+
+// Forget drops what is known of kernels that are gone.
+func (c *comparer) Forget(list []*tap.Kernel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range list {
+		delete(c.states, k)
+	}
 }
 
 // reference is that of a device.

@@ -130,8 +130,8 @@ func where(im tap.Image, all []tap.Delta) []Where {
 			list = append(list, Where{Base: fmt.Sprintf("%#x", r.Base), Size: len(r.Live), Offset: -1})
 		}
 		w := &list[len(list)-1]
-		for at := 0; at+4 <= len(d.Device); at += 4 {
-			a, b := binary.LittleEndian.Uint32(d.Device[at:]), binary.LittleEndian.Uint32(d.Reference[at:])
+		for at := 0; at < len(d.Device); at += 4 {
+			a, b := word(d.Device[at:]), word(d.Reference[at:])
 			if a == b {
 				continue
 			}
@@ -145,6 +145,13 @@ func where(im tap.Image, all []tap.Delta) []Where {
 		}
 	}
 	return list
+}
+
+// word is the first 32 bits of b, or what there is of them at the end of a region.
+func word(b []byte) uint32 {
+	var w [4]byte
+	copy(w[:], b)
+	return binary.LittleEndian.Uint32(w[:])
 }
 
 // show is a word in the ways it may be meant.

@@ -70,6 +70,27 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A difference in the last bytes of a region is a word, too.
+func TestWhere(t *testing.T) {
+	device, ref := []byte{1, 2, 3, 4, 5, 6, 7}, []byte{1, 2, 3, 4, 5, 6, 8}
+	im := tap.Image{{Base: 0x1000, Live: device}}
+	list := where(im, []tap.Delta{{Device: device, Reference: ref}})
+	if len(list) != 1 || list[0].Words != 1 || list[0].Offset != 4 || len(list[0].Places) != 1 || len(list[0].Places[0].Device) != 7 || !strings.HasPrefix(list[0].Device, "0x00070605 ") {
+		t.Errorf("%+v", list)
+	}
+}
+
+// Kernels of a program that is unloaded are not remembered.
+func TestForget(t *testing.T) {
+	c := &comparer{states: map[*tap.Kernel]*kernel{}}
+	one, two := &tap.Kernel{}, &tap.Kernel{}
+	c.kernel(one)
+	c.kernel(two)
+	if c.Forget([]*tap.Kernel{one}); len(c.states) != 1 || c.states[two] == nil {
+		t.Errorf("%v", c.states)
+	}
+}
+
 func TestTraits(t *testing.T) {
 	for text, want := range map[string]traits{
 		"\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1};":              {matrix: true},

@@ -64,7 +64,7 @@ func (d *Device) capture(k *Kernel, l *backend.Launch, all bool, limit uint64, l
 	f.Regions = append(f.Regions, without(list, f.Regions)...)
 	if dump.Samples(text) {
 		d.b.mu.Lock()
-		for _, t := range d.b.shown {
+		for _, t := range d.shown {
 			f.Textures = append(f.Textures, t)
 		}
 		d.b.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/logx"
 )
 
 // Queue passes everything on, but not while a taker has the device to itself.
@@ -91,7 +92,7 @@ func (q *Queue) Close() error {
 }
 
 // patience is how long a launch waits for other work before it goes on without being taken: a queue may wait for something
-// that the program does only after this launch.
+// that the program does only after this launch. Once it was not enough, a kernel runs for good: launches wait no more.
 const patience = 30 * time.Second
 
 // drained waits until every queue is empty. Preconditions: b.quiet is held.
@@ -102,13 +103,17 @@ func (b *Backend) drained() bool {
 		all = append(all, q)
 	}
 	b.mu.Unlock()
-	end := time.Now().Add(patience)
+	end := time.Now().Add(b.patience)
 	for _, q := range all {
 		for pause := 10 * time.Microsecond; ; pause = min(2*pause, time.Millisecond) {
 			if done, err := q.Done(); done || err != nil { // with a fault there is nothing under way either
 				break
 			}
 			if time.Now().After(end) {
+				if b.patience > 0 {
+					logx.Warnf("other work has not ended for %v: from now on only launches are looked at that find no other work under way", b.patience)
+					b.patience = 0
+				}
 				return false
 			}
 			time.Sleep(pause)

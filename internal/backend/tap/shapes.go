@@ -10,14 +10,14 @@ import (
 // noted are the textures of a device, of which a list is kept.
 type noted struct {
 	backend.Textures
-	b *Backend
+	of *Device
 }
 
 // NewTexture makes an object.
 func (n noted) NewTexture(t *backend.Texture) (uint64, error) {
 	h, err := n.Textures.NewTexture(t)
 	if err == nil {
-		n.b.note(h, t)
+		n.of.note(h, t)
 	}
 	return h, err
 }
@@ -26,25 +26,25 @@ func (n noted) NewTexture(t *backend.Texture) (uint64, error) {
 func (n noted) SetTexture(h uint64, t *backend.Texture) error {
 	err := n.Textures.SetTexture(h, t)
 	if err == nil {
-		n.b.note(h, t)
+		n.of.note(h, t)
 	}
 	return err
 }
 
 // FreeTexture ends an object.
 func (n noted) FreeTexture(h uint64) error {
-	n.b.mu.Lock()
-	delete(n.b.shown, h)
-	n.b.mu.Unlock()
+	n.of.b.mu.Lock()
+	delete(n.of.shown, h)
+	n.of.b.mu.Unlock()
 	return n.Textures.FreeTexture(h)
 }
 
-func (b *Backend) note(h uint64, t *backend.Texture) {
+func (d *Device) note(h uint64, t *backend.Texture) {
 	x := *t
 	x.Handle = h
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shown[h] = x
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	d.shown[h] = x
 }
 
 // domains makes queues of a domain.
@@ -100,7 +100,7 @@ type amdDevice struct {
 // shaped is the device with the abilities that the one behind it has.
 func (d *Device) shaped() backend.Device {
 	textures, samples := d.Device.(backend.Textures)
-	n := noted{textures, d.b}
+	n := noted{textures, d}
 	limits, limited := d.Device.(backend.DomainLimits)
 	stack, stacked := d.Device.(backend.StackLimit)
 	in, domained := d.Device.(backend.Domains)

@@ -7,6 +7,7 @@ package tap
 
 import (
 	"fmt"
+	"time"
 
 	"lukechampine.com/blake3"
 
@@ -20,6 +21,12 @@ type Taker interface {
 	Launch(q *Queue, k *Kernel, l *backend.Launch) error
 }
 
+// Forgetter is a Taker that remembers kernels.
+type Forgetter interface {
+	// Forget tells of kernels that will not be launched again.
+	Forget([]*Kernel)
+}
+
 // Backend is a backend whose launches are taken.
 type Backend struct {
 	backend.Backend
@@ -28,14 +35,14 @@ type Backend struct {
 	// quiet is held for writing while a taker has the device to itself, and for reading while work is put in.
 	quiet lockrank.RWMutex[lockrank.TapQuiet]
 
-	mu     lockrank.Mutex[lockrank.TapDevice]
-	queues map[*Queue]bool            // guarded by mu: those that are open
-	shown  map[uint64]backend.Texture // guarded by mu: textures by handle
+	mu       lockrank.Mutex[lockrank.TapDevice]
+	queues   map[*Queue]bool // guarded by mu: those that are open
+	patience time.Duration   // guarded by quiet: for work that does not end
 }
 
 // New makes the backend. Nothing starts before Open.
 func New(b backend.Backend, t Taker) *Backend {
-	return &Backend{Backend: b, taker: t, queues: map[*Queue]bool{}, shown: map[uint64]backend.Texture{}}
+	return &Backend{Backend: b, taker: t, queues: map[*Queue]bool{}, patience: patience}
 }
 
 // Inner is the backend behind it.
@@ -49,7 +56,7 @@ func (b *Backend) Open() ([]backend.Device, error) {
 	}
 	var all []backend.Device
 	for _, d := range devs {
-		own := &Device{Device: d, b: b}
+		own := &Device{Device: d, b: b, shown: map[uint64]backend.Texture{}}
 		if m, ok := d.Memory().(memory); ok {
 			if _, knows := m.(backend.HostMemory); !knows {
 				own.mem = &hostMemory{memory: m}
@@ -72,6 +79,7 @@ type Device struct {
 	mem *hostMemory // of devices for which any memory of the process will do; nil: the device knows all
 
 	copies copier
+	shown  map[uint64]backend.Texture // guarded by b.mu: textures by handle
 }
 
 // Memory is the device's, which also knows what host memory kernels were promised.
@@ -168,7 +176,16 @@ func (p *Program) Unload() error {
 	p.mu.Lock()
 	ref := p.ref
 	p.ref = nil
+	var kernels []*Kernel
+	for _, k := range p.kernels {
+		if own, ok := k.(interface{ itself() *Kernel }); ok {
+			kernels = append(kernels, own.itself())
+		}
+	}
 	p.mu.Unlock()
+	if f, ok := p.d.b.taker.(Forgetter); ok {
+		f.Forget(kernels)
+	}
 	if ref != nil {
 		_ = ref.Unload() // its variables are the device's
 	}
