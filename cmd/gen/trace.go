@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kudzu/internal/spec"
@@ -31,7 +33,51 @@ func traceShape(api *spec.API, f *spec.Func) (string, error) {
 		}
 		b.WriteString(letter)
 	}
-	return b.String(), nil
+	return b.String(), traceFits(b.String())
+}
+
+var traceWord = regexp.MustCompile(`([a-zA-Z])(\d*)(?:n\d+)?`)
+
+// traceFits refuses a shape whose arguments the recorder would look for in the wrong place (read_shape in c/base/trace.c): its rules
+// are those of the ABIs for what the libraries pass, and no more.
+func traceFits(shape string) error {
+	result, params, _ := strings.Cut(shape, "_")
+	if size, _ := strconv.Atoi(result[1:]); size > 16 && result[0] != 'I' {
+		return fmt.Errorf("%s: a result of more than two floats or doubles", shape)
+	}
+	floats, pairs, large, words := 0, 0, 0, 0 // floats: registers of arm64
+	for _, p := range traceWord.FindAllStringSubmatch(params, -1) {
+		size, _ := strconv.Atoi(p[2])
+		switch letter := p[1]; letter {
+		case "f", "d":
+			floats++
+			words++
+		case "F", "D":
+			members := size / map[string]int{"F": 4, "D": 8}[letter]
+			if members > 2 {
+				return fmt.Errorf("%s: a structure of more than two floats or doubles", shape)
+			}
+			if letter == "F" && members == 2 {
+				pairs++
+			}
+			if pairs > 4 || floats+members > 8 { // on the stack: packed on arm64, a double2 at a multiple of 16
+				return fmt.Errorf("%s: more pairs of floats or doubles than the recorder finds", shape)
+			}
+			floats += members
+			words += (size + 7) / 8
+		case "I":
+			if size > 16 {
+				large++
+			}
+			words += (size + 7) / 8
+		default: // a word
+			words++
+		}
+	}
+	if large > 2 || words > 48 {
+		return fmt.Errorf("%s: %d words, %d structures that are passed in memory; the recorder has room for 48, 2", shape, words, large)
+	}
+	return nil
 }
 
 // scopesOf are the names that a row means, in every major version that has it.
@@ -96,8 +142,12 @@ func sizeBehind(scopes []*spec.Scope, t *spec.Type) int {
 func traceValue(sc *spec.Scope, t *spec.Type) (string, error) {
 	u := sc.Underlying(t)
 	if st := sc.Struct(t); st != nil {
-		size, _, err := sc.Size(t)
-		return fmt.Sprintf("%s%d", traceClass(sc, st), size), err
+		size, align, err := sc.Size(t)
+		class := traceClass(sc, st)
+		if err == nil && class == "I" && (align > 8 || size <= 16 && hasFloats(sc, st)) {
+			err = fmt.Errorf("%s by value: the recorder does not know in which registers it is", t)
+		}
+		return fmt.Sprintf("%s%d", class, size), err
 	}
 	switch u.Name {
 	case "float":
@@ -127,6 +177,24 @@ func traceClass(sc *spec.Scope, st *spec.Struct) string {
 		return "D"
 	}
 	return "I"
+}
+
+// hasFloats reports whether a part of a structure may travel in a register for floats.
+func hasFloats(sc *spec.Scope, st *spec.Struct) bool {
+	return slices.ContainsFunc(st.Fields, func(f *spec.Field) bool {
+		if f.Inner != nil {
+			return hasFloats(sc, f.Inner)
+		}
+		if sc.Pointer(f.Type) {
+			return false
+		}
+		u := sc.Underlying(f.Type)
+		for u.Elem != nil && !u.Ptr {
+			u = sc.Underlying(u.Elem)
+		}
+		inner := sc.Struct(u)
+		return u.Name == "float" || u.Name == "double" || inner != nil && hasFloats(sc, inner)
+	})
 }
 
 // traceResult is v for nothing, i for a result code, where 0 is success, w for any other word, f and d, or a structure.
