@@ -132,6 +132,12 @@ func TestTraceMemory(t *testing.T) {
 	if name, _, _ := strings.Cut(r.one(t, "cuDeviceGetName").behind(0), "\x00"); !strings.Contains(name, "Kudzu") {
 		t.Errorf("cuDeviceGetName has %q", name)
 	}
+	if c := r.one(t, "cuGraphGetNodes"); c.result != 0 || c.blobs[0].arg != 1 || c.blobs[0].flags&2 != 0 {
+		t.Errorf("cuGraphGetNodes = %d has %+v: nothing was written", c.result, c.blobs)
+	}
+	if c := r.one(t, "cuMemGetAddressRange_v2"); len(c.blobs) != 1 || c.blobs[0].flags&2 == 0 || c.behind(1) != "d\x00\x00\x00\x00\x00\x00\x00" {
+		t.Errorf("cuMemGetAddressRange_v2 has %+v", c.blobs)
+	}
 	var modules []string
 	for _, e := range r.events {
 		if e.kind == 4 {

@@ -293,7 +293,7 @@ static void leave(struct kz_tracer *t, const struct kz_open *o, const uint64_t *
 	if (__builtin_expect(kz_real && (p->notes & KZ_NOTE_FINDS) && success && r->args[1] && *(void **)r->args[1], 0))
 		kz_real_found((const char *)r->args[0], (void **)r->args[1]);
 	if (p->outs && success)
-		kz_blobs_fill(p, r);
+		kz_blobs_fill(t, p, frame, r);
 	r->result = result;
 	__atomic_store_n(&r->t1, now, __ATOMIC_RELEASE);
 	if (__builtin_expect(p->images && success, 0))

@@ -152,7 +152,7 @@ size_t kz_blobs_room(struct kz_tracer *t, const struct kz_plan *p, const uint64_
 size_t kz_blobs_write(struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, const uint64_t *args, char *to, size_t room);
 
 // kz_blobs_fill writes what the call has answered.
-void kz_blobs_fill(const struct kz_plan *p, struct kz_record_call *r);
+void kz_blobs_fill(const struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, struct kz_record_call *r);
 
 // --- kernels (tracekernel.c)
 

@@ -237,23 +237,39 @@ size_t kz_blobs_room(struct kz_tracer *t, const struct kz_plan *p, const uint64_
 	return room;
 }
 
-// The callee has written there just now: it can be read.
-void kz_blobs_fill(const struct kz_plan *p, struct kz_record_call *r) {
+// filled reads what a call has answered. That it succeeded does not mean that it wrote, or that there is memory: of no values the
+// address may be any.
+static int filled(const struct kz_tracer *t, const uint64_t *frame, const struct kz_behind *b, uint64_t from, struct kz_blob *blob) {
+	if (b->kind != 'c') {
+		size_t got = kz_copy(t, frame, blob->data, from, blob->bytes);
+		if (got == blob->bytes)
+			return 1;
+		memset(blob->data, 0, got);
+		return 0;
+	}
+	char text[TEXT - 1];
+	size_t got = kz_copy(t, frame, text, from, sizeof text), n = strnlen(text, got);
+	if (n == got && got < sizeof text)
+		return 0;
+	memcpy(blob->data, text, n);
+	return 1;
+}
+
+// A pointer may have been NULL, or the record short of room: then there is no blob of a parameter, and those of later ones follow.
+void kz_blobs_fill(const struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, struct kz_record_call *r) {
 	char *at = (char *)(r->args + r->words), *end = at + r->blob_bytes;
-	for (uint32_t i = 0; i < p->blobs && at < end; i++) {
+	for (uint32_t i = 0; i < p->blobs; i++) {
 		const struct kz_behind *b = &p->behind[i];
-		while (at < end && ((struct kz_blob *)at)->parameter != b->parameter)
-			at += HEAD + padded(((struct kz_blob *)at)->bytes);
-		if (at >= end)
-			return;
-		struct kz_blob *blob = (struct kz_blob *)at;
-		if (blob->what != KZ_BLOB_OUT)
+		if (b->kind != 'o' && b->kind != 'c')
 			continue;
-		const char *from = (const char *)r->args[b->word];
-		if (b->kind == 'c')
-			memcpy(blob->data, from, strnlen(from, TEXT - 1));
-		else
-			memcpy(blob->data, from, blob->bytes);
-		blob->flags = KZ_BLOB_FILLED | (blob->bytes == ARRAY ? KZ_BLOB_CUT : 0);
+		char *one = at;
+		while (one < end && ((struct kz_blob *)one)->parameter != b->parameter)
+			one += HEAD + padded(((struct kz_blob *)one)->bytes);
+		if (one >= end)
+			continue;
+		struct kz_blob *blob = (struct kz_blob *)one;
+		at = one + HEAD + padded(blob->bytes);
+		if (filled(t, frame, b, r->args[b->word], blob))
+			blob->flags = KZ_BLOB_FILLED | (blob->bytes == ARRAY ? KZ_BLOB_CUT : 0);
 	}
 }

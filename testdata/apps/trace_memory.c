@@ -100,5 +100,12 @@ int main(void) {
 	char name[64];
 	EXPECT(cuDeviceGetName(name, sizeof name, device), 0);
 	EXPECT(cuCtxSynchronize(), 0);
+
+	// Answers that are not there: of no nodes any address will do, and pointers may be NULL.
+	CUgraph graph;
+	size_t none = 0, *total = malloc(sizeof *total);
+	EXPECT(cuGraphCreate(&graph, 0), 0);
+	EXPECT(cuGraphGetNodes(graph, (CUgraphNode *)8, &none), 0);
+	EXPECT(cuMemGetAddressRange(NULL, total, (CUdeviceptr)memory), 0);
 	return finish();
 }
