@@ -61,6 +61,27 @@ func TestNVTX(t *testing.T) {
 	}
 }
 
+// TestTraceStart: threads that come first, by NVTX or by a front, at the same time.
+func TestTraceStart(t *testing.T) {
+	libs := dist(t)
+	exe := compile(t, "trace_start", "-L"+libs, "-lnvToolsExt", "-lpthread", "-ldl")
+	files := traced(t, libs, nil, exe)
+	if len(files) != 40 {
+		t.Errorf("%d files, want 40", len(files))
+	}
+	for _, r := range files {
+		marks := 0
+		for _, e := range r.events {
+			if e.text == "first" {
+				marks++
+			}
+		}
+		if marks != 4 || len(r.calls) != 8 {
+			t.Errorf("process %d has %d marks and %d calls, want 4 and 8", r.pid, marks, len(r.calls))
+		}
+	}
+}
+
 // TestTimelineOfProgram: a program with two streams and a graph on the CPU; each piece of work is there once, when it was put in, by
 // which call, and when it ran, launches that C makes without Go included.
 func TestTimelineOfProgram(t *testing.T) {

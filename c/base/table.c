@@ -159,11 +159,26 @@ void *kz_entry(int library, uint32_t symbol) {
 	return atomic_load(&kz_now) == KZ_LOADED ? fn : NULL;
 }
 
+void kz_trace_once(void) {
+	static _Atomic int started;
+	if (atomic_load(&started))
+		return;
+	int saved = errno, cancel;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&load_lock);
+	if (!atomic_load(&started))
+		kz_trace_start();
+	atomic_store(&started, 1);
+	pthread_mutex_unlock(&load_lock);
+	pthread_setcancelstate(cancel, &cancel);
+	errno = saved;
+}
+
 // kz_attach_front is called by the constructor of every front with the address of its
 // first symbol. The first of two copies of a front stays the one that is handed out.
 KZ_EXPORT void kz_attach_front(uint32_t library, const char *first);
 KZ_EXPORT void kz_attach_front(uint32_t library, const char *first) {
-	kz_trace_start();
+	kz_trace_once();
 	const char *none = NULL;
 	__atomic_compare_exchange_n(&kz_libraries[library].front, &none, first, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }

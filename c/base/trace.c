@@ -402,9 +402,6 @@ static const struct kz_trace_host door = {now, current, event};
 // --- on
 
 void kz_trace_start(void) {
-	static _Atomic int started;
-	if (atomic_exchange(&started, 1))
-		return;
 	kz_real_start();
 	const char *dir = kz_setting("KUDZU_TRACE");
 	if (!dir || !*dir || !kz_trace_file_start(dir, kz_real ? 1 : 0))
@@ -428,6 +425,6 @@ void kz_trace_start(void) {
 }
 
 const struct kz_trace_host *kz_trace_attach(void) {
-	kz_trace_start();
+	kz_trace_once();
 	return kz_trace_door;
 }

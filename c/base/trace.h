@@ -24,9 +24,13 @@
 // Results: v nothing, i a code that is 0 for success, u the function's parameters are not public; or as a parameter.
 static inline const char *kz_trace_shape(const struct kz_library *lib, uint32_t slot) { return lib->shapes + lib->shape[slot]; }
 
-// kz_trace_start turns tracing on if KUDZU_TRACE asks for it. The first front that attaches calls it, before any function
-// of a front can be called.
+// kz_trace_start turns tracing on if KUDZU_TRACE asks for it. It replaces the tables that the start of the Go image, forks and the
+// end of the process write to. Preconditions: load_lock is held; nobody has called it before.
 void kz_trace_start(void);
+
+// kz_trace_once calls kz_trace_start once, and returns when that is done, whichever thread does it (table.c). The first front that
+// attaches calls it, before any function of a front can be called, or the first call of NVTX.
+void kz_trace_once(void);
 
 // kz_trace_end is told that the process is ending. Calls may still come.
 void kz_trace_end(void);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "nvtx.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +21,15 @@ enum { MESSAGE_ASCII = 1, MESSAGE_WIDE = 2, MESSAGE_REGISTERED = 3, COLOR_ARGB =
 // kz_trace_attach is libkudzu-base.so's: the recorder, or NULL.
 extern const struct kz_trace_host *kz_trace_attach(void);
 
-static const struct kz_trace_host *recorder(void) {
-	static const struct kz_trace_host *_Atomic door;
-	static _Atomic int asked;
-	if (!atomic_load_explicit(&asked, memory_order_acquire)) {
-		atomic_store(&door, kz_trace_attach());
-		atomic_store_explicit(&asked, 1, memory_order_release);
-	}
-	return atomic_load_explicit(&door, memory_order_relaxed);
+typedef const struct kz_trace_host *host;
+
+static host door; // written once, by ask
+static void ask(void) { door = kz_trace_attach(); }
+
+static host recorder(void) {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, ask);
+	return door;
 }
 
 int kz_nvtx_on(void) { return recorder() != NULL; }
@@ -35,8 +37,7 @@ int kz_nvtx_on(void) { return recorder() != NULL; }
 struct domain { uint64_t id; };
 struct string { char text[TEXT]; };
 
-static void event(uint16_t type, uint64_t stream, uint64_t domain, uint64_t color, uint64_t range, uint64_t category, const char *text) {
-	const struct kz_trace_host *r = recorder();
+static void event(host r, uint16_t type, uint64_t stream, uint64_t domain, uint64_t color, uint64_t range, uint64_t category, const char *text) {
 	uint64_t values[4] = {domain, color, range, category}, now = r->now();
 	r->event(type, r->current(), now, now, 0, stream, values, text ? text : "");
 }
@@ -77,11 +78,11 @@ static const char *message(const nvtxEventAttributes_t *a, char room[TEXT]) {
 }
 
 // What attributes say, in a structure that another version of the header made too: one that is too short says nothing.
-static void with(uint16_t type, nvtxDomainHandle_t d, uint64_t range, const nvtxEventAttributes_t *a) {
+static void with(host r, uint16_t type, nvtxDomainHandle_t d, uint64_t range, const nvtxEventAttributes_t *a) {
 	char room[TEXT];
 	uint64_t id = d ? ((const struct domain *)d)->id : 0;
-	if (!a || a->size < sizeof *a) event(type, 0, id, 0, range, 0, "");
-	else event(type, 0, id, a->colorType == COLOR_ARGB ? a->color : 0, range, a->category, message(a, room));
+	if (!a || a->size < sizeof *a) event(r, type, 0, id, 0, range, 0, "");
+	else event(r, type, 0, id, a->colorType == COLOR_ARGB ? a->color : 0, range, a->category, message(a, room));
 }
 
 // --- ranges
@@ -110,11 +111,13 @@ static uint64_t range(void) {
 }
 
 void nvtxDomainMarkEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) {
-	if (recorder()) with(EVENT_MARK, d, 0, a);
+	host r = recorder();
+	if (r) with(r, EVENT_MARK, d, 0, a);
 }
 void nvtxMarkEx(const nvtxEventAttributes_t *a) { nvtxDomainMarkEx(NULL, a); }
 void nvtxMarkA(const char *text) {
-	if (recorder()) event(EVENT_MARK, 0, 0, 0, 0, 0, text);
+	host r = recorder();
+	if (r) event(r, EVENT_MARK, 0, 0, 0, 0, 0, text);
 }
 void nvtxMarkW(const wchar_t *text) {
 	char room[TEXT];
@@ -122,14 +125,16 @@ void nvtxMarkW(const wchar_t *text) {
 }
 
 int nvtxDomainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) {
-	if (!recorder()) return NO_TRACKING;
-	with(EVENT_BEGIN, d, 0, a);
+	host r = recorder();
+	if (!r) return NO_TRACKING;
+	with(r, EVENT_BEGIN, d, 0, a);
 	return pushed(d);
 }
 int nvtxRangePushEx(const nvtxEventAttributes_t *a) { return nvtxDomainRangePushEx(NULL, a); }
 int nvtxRangePushA(const char *text) {
-	if (!recorder()) return NO_TRACKING;
-	event(EVENT_BEGIN, 0, 0, 0, 0, 0, text);
+	host r = recorder();
+	if (!r) return NO_TRACKING;
+	event(r, EVENT_BEGIN, 0, 0, 0, 0, 0, text);
 	return pushed(NULL);
 }
 int nvtxRangePushW(const wchar_t *text) {
@@ -137,25 +142,28 @@ int nvtxRangePushW(const wchar_t *text) {
 	return recorder() ? nvtxRangePushA(narrow(room, text)) : NO_TRACKING;
 }
 int nvtxDomainRangePop(nvtxDomainHandle_t d) {
-	if (!recorder()) return NO_TRACKING;
+	host r = recorder();
+	if (!r) return NO_TRACKING;
 	int *n = depth(d);
 	if (n && *n == 0) return -1; // there is none
-	with(EVENT_END, d, 0, NULL);
+	with(r, EVENT_END, d, 0, NULL);
 	return n ? --*n : 0;
 }
 int nvtxRangePop(void) { return nvtxDomainRangePop(NULL); }
 
 nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) {
-	if (!recorder()) return 0;
+	host r = recorder();
+	if (!r) return 0;
 	uint64_t id = range();
-	with(EVENT_BEGIN, d, id, a);
+	with(r, EVENT_BEGIN, d, id, a);
 	return id;
 }
 nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *a) { return nvtxDomainRangeStartEx(NULL, a); }
 nvtxRangeId_t nvtxRangeStartA(const char *text) {
-	if (!recorder()) return 0;
+	host r = recorder();
+	if (!r) return 0;
 	uint64_t id = range();
-	event(EVENT_BEGIN, 0, 0, 0, id, 0, text);
+	event(r, EVENT_BEGIN, 0, 0, 0, id, 0, text);
 	return id;
 }
 nvtxRangeId_t nvtxRangeStartW(const wchar_t *text) {
@@ -163,7 +171,8 @@ nvtxRangeId_t nvtxRangeStartW(const wchar_t *text) {
 	return recorder() ? nvtxRangeStartA(narrow(room, text)) : 0;
 }
 void nvtxDomainRangeEnd(nvtxDomainHandle_t d, nvtxRangeId_t id) {
-	if (recorder() && id) with(EVENT_END, d, id, NULL);
+	host r = recorder();
+	if (r && id) with(r, EVENT_END, d, id, NULL);
 }
 void nvtxRangeEnd(nvtxRangeId_t id) { nvtxDomainRangeEnd(NULL, id); }
 
@@ -171,10 +180,11 @@ void nvtxRangeEnd(nvtxRangeId_t id) { nvtxDomainRangeEnd(NULL, id); }
 
 nvtxDomainHandle_t nvtxDomainCreateA(const char *name) {
 	static _Atomic uint64_t last;
-	struct domain *d = recorder() ? malloc(sizeof *d) : NULL;
+	host r = recorder();
+	struct domain *d = r ? malloc(sizeof *d) : NULL;
 	if (!d) return NULL;
 	d->id = atomic_fetch_add(&last, 1) + 1;
-	event(EVENT_DOMAIN, 0, d->id, 0, 0, 0, name);
+	event(r, EVENT_DOMAIN, 0, d->id, 0, 0, 0, name);
 	return (nvtxDomainHandle_t)d;
 }
 nvtxDomainHandle_t nvtxDomainCreateW(const wchar_t *name) {
@@ -197,14 +207,16 @@ nvtxStringHandle_t nvtxDomainRegisterStringW(nvtxDomainHandle_t d, const wchar_t
 // --- names
 
 void nvtxNameOsThreadA(uint32_t tid, const char *name) {
-	if (recorder()) event(EVENT_THREAD, 0, tid, 0, 0, 0, name);
+	host r = recorder();
+	if (r) event(r, EVENT_THREAD, 0, tid, 0, 0, 0, name);
 }
 void nvtxNameOsThreadW(uint32_t tid, const wchar_t *name) {
 	char room[TEXT];
 	nvtxNameOsThreadA(tid, narrow(room, name));
 }
 static void name_stream(void *stream, const char *name) {
-	if (recorder()) event(EVENT_QUEUE, (uint64_t)stream, 1, 1, 0, 0, name); // 1, 1: it is there, and the program named it
+	host r = recorder();
+	if (r) event(r, EVENT_QUEUE, (uint64_t)stream, 1, 1, 0, 0, name); // 1, 1: it is there, and the program named it
 }
 void nvtxNameCuStreamA(void *stream, const char *name) { name_stream(stream, name); }
 void nvtxNameCuStreamW(void *stream, const wchar_t *name) {
