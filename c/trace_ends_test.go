@@ -28,6 +28,7 @@ func TestTraceEnds(t *testing.T) {
 		{"close", "", []int{2001}, 0},
 		{"exit", "", nil, 4},
 		{"signals", "", nil, 0},
+		{"cancel", "", []int{6000}, 0},
 	}
 	for _, row := range rows {
 		t.Run(row.how, func(t *testing.T) {

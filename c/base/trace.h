@@ -255,6 +255,7 @@ static inline void kz_trace_dead(struct kz_tracer *t) {
 int kz_trace_file_start(const char *dir, uint32_t flags);
 
 const char *kz_trace_folder(void);
+int kz_trace_open(const char *file, int how); // a descriptor above those of standard input, output and error; -1 and errno
 int kz_trace_fits(uint64_t bytes); // whether a file may grow to so many bytes: the kernel would end the process with a signal
 
 void kz_trace_clock(void);             // notes ticks and time, from which readers learn how long a tick is

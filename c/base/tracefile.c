@@ -79,6 +79,20 @@ int kz_trace_fits(uint64_t bytes) {
 	return getrlimit(RLIMIT_FSIZE, &l) || l.rlim_cur == RLIM_INFINITY || bytes <= l.rlim_cur;
 }
 
+// A program that closed its standard output may still write there.
+int kz_trace_open(const char *file, int how) {
+	int fd = open(file, how | O_CLOEXEC, 0600);
+	if (fd < 0 || fd > 2)
+		return fd;
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+	if (high < 0)
+		high = fcntl(fd, F_DUPFD_CLOEXEC, 3); // few descriptors are allowed
+	int code = errno;
+	close(fd);
+	errno = code;
+	return high;
+}
+
 // write_zeros makes pages of the cache for a part of the file: 0, or why it could not. Faults on pages that are there cost half.
 static int write_zeros(int fd, off_t at, off_t bytes) {
 	static char zeros[4096]; // of memory that is never written to
@@ -129,7 +143,7 @@ static void command(char *to, size_t room) {
 	ssize_t got = readlink("/proc/self/exe", to, room / 2);
 	if (got > 0)
 		n = (size_t)got + 1;
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	int fd = kz_trace_open("/proc/self/cmdline", O_RDONLY);
 	while (fd >= 0 && n < room - 2 && ((got = read(fd, to + n, room - 2 - n)) > 0 || (got < 0 && errno == EINTR)))
 		n += got > 0 ? (size_t)got : 0;
 	if (fd >= 0)
@@ -140,7 +154,7 @@ static void command(char *to, size_t room) {
 static int create(void) {
 	for (int n = 0; n < 1 << 20; n++) {
 		snprintf(path, sizeof path, "%s/%d-%d.kzt", folder, (int)getpid(), n);
-		int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		int fd = kz_trace_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
 		if (fd >= 0 || errno != EEXIST)
 			return fd;
 	}
@@ -173,7 +187,7 @@ static int begin(void) {
 
 // grow maps the next part of the file. Preconditions: the lock is held.
 static struct kz_window *grow(void) {
-	int fd = header ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : begin();
+	int fd = header ? kz_trace_open(path, O_RDWR | O_NOFOLLOW) : begin();
 	if (fd < 0) {
 		give_up(path, errno);
 		return NULL;
@@ -253,7 +267,8 @@ static void leave(struct kz_tracer *t, const char *chunk, struct kz_window *w) {
 
 // next_chunk gives the thread a fresh chunk.
 static int next_chunk(struct kz_tracer *t) {
-	int saved = errno;
+	int saved = errno, cancel;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); // a thread that ends in open would keep the lock
 	pthread_mutex_lock(&kz_trace_lock);
 	const char *old = t->chunk;
 	struct kz_window *was = t->window;
@@ -277,6 +292,7 @@ static int next_chunk(struct kz_tracer *t) {
 		clock_locked();
 	}
 	pthread_mutex_unlock(&kz_trace_lock);
+	pthread_setcancelstate(cancel, &cancel);
 	errno = saved;
 	return w != NULL;
 }
@@ -299,11 +315,12 @@ void kz_trace_leave_chunk(struct kz_tracer *t, const struct kz_open *o) {
 
 // --- threads
 
-// ended: a destructor that comes later may call us again, and gets a new block, and chunk.
+// ended: a destructor that comes later may call us again, and gets a new block, and chunk. A signal handler before that finds this
+// one, busy: with a new one it would wait for the lock that the thread has.
 static void ended(void *block) {
 	struct kz_tracer *t = block;
 	t->busy = 1;
-	kz_tracer_mine = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
 	while (t->depth)
 		kz_trace_dead(t);
 	pthread_mutex_lock(&kz_trace_lock);
@@ -311,6 +328,8 @@ static void ended(void *block) {
 	t->chunk = NULL;
 	leave(t, chunk, t->window);
 	pthread_mutex_unlock(&kz_trace_lock);
+	kz_tracer_mine = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
 	munmap(t, sizeof *t);
 }
 

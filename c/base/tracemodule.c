@@ -197,7 +197,7 @@ static void save(const struct source *s, const char *hash, const char *kind, uin
 		return;
 	snprintf(half, sizeof half, "%s/modules/.%d-%u", kz_trace_folder(), (int)getpid(), tid);
 	unlink(half); // of a thread with our number that was killed
-	int fd = kz_trace_fits(s->bytes) ? open(half, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : (errno = EFBIG, -1);
+	int fd = kz_trace_fits(s->bytes) ? kz_trace_open(half, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) : (errno = EFBIG, -1);
 	int rc = fd < 0 ? errno : copy(s, fd, block);
 	if (fd >= 0 && close(fd) && !rc)
 		rc = errno;
@@ -240,7 +240,7 @@ static int source_of(struct source *s, const struct kz_behind *b, const uint64_t
 		char path[PATH_MAX];
 		size_t got = kz_peek(path, (const void *)s->at, sizeof path);
 		struct stat st;
-		if (strnlen(path, got) == got || (s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
+		if (strnlen(path, got) == got || (s->fd = kz_trace_open(path, O_RDONLY | O_NONBLOCK)) < 0)
 			return 0;
 		if (fstat(s->fd, &st) || !S_ISREG(st.st_mode) || !st.st_size) {
 			close(s->fd);
@@ -252,7 +252,8 @@ static int source_of(struct source *s, const struct kz_behind *b, const uint64_t
 }
 
 void kz_images(struct kz_tracer *t, const struct kz_plan *p, int answered, const uint64_t *args, uint32_t library, uint64_t id) {
-	int saved = errno;
+	int saved = errno, cancel;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); // no half of a file, no descriptor is left
 	char *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (uint32_t i = p->blobs; block != MAP_FAILED && i < (uint32_t)p->blobs + p->images; i++) {
 		const struct kz_behind *b = &p->behind[i];
@@ -270,5 +271,6 @@ void kz_images(struct kz_tracer *t, const struct kz_plan *p, int answered, const
 	}
 	if (block != MAP_FAILED)
 		munmap(block, BLOCK);
+	pthread_setcancelstate(cancel, &cancel);
 	errno = saved;
 }

@@ -1,4 +1,4 @@
-// Ways in which a traced process ends, or goes on as another: trace_ends fork|exec|kill|fault|exit|threads|many|errno|close.
+// Ways in which a traced process ends, or goes on as another: trace_ends fork|exec|kill|fault|exit|threads|many|signals|close|cancel.
 #include <cuda.h>
 #include <errno.h>
 #include <pthread.h>
@@ -57,6 +57,26 @@ static void *for_ever(void *arg) {
 	return arg;
 }
 
+// A thread that is to end at the next point where it can: the recorder must not be one.
+static void *cancelled(void *arg) {
+	pthread_cancel(pthread_self());
+	for (int i = 0; i < 3000; i++)
+		version();
+	pthread_testcancel();
+	return arg;
+}
+
+static void cancel(void) {
+	pthread_t id;
+	void *result = NULL;
+	EXPECT(pthread_create(&id, NULL, cancelled, NULL), 0);
+	EXPECT(pthread_join(id, &result), 0);
+	EXPECT(result == PTHREAD_CANCELED, 1);
+	alarm(20);
+	for (int i = 0; i < 3000; i++)
+		version();
+}
+
 static volatile int handled;
 
 static void handler(int s) {
@@ -113,6 +133,8 @@ int main(int argc, char **argv) {
 			version();
 	else if (!strcmp(how, "signals"))
 		signals();
+	else if (!strcmp(how, "cancel"))
+		cancel();
 	else if (!strcmp(how, "close")) {
 		version();
 		for (int fd = 3; fd < 100; fd++)
