@@ -92,29 +92,20 @@ cufftw 12 13
 in_c() {
 	name=$1 soname=$2 node=$3 pattern=$4
 	shift 4
-	newer "$lib/$soname" "$root/c/$name" "$root/c/$name"/* "$root/include/device" "$base/zsettings.h" "$0" || return 0
+	newer "$lib/$soname" "$root/c/$name" "$root/c/$name"/* "$root/include"/*.h "$root/include/device" "$base"/*.h "$lib/libkudzu-base.so" "$0" || return 0
 	printf '%s {\nglobal:\n\t%s\nlocal:\n\t*;\n};\n' "$node" "$pattern" >"$dist/.obj/$soname.map"
 	# shellcheck disable=SC2086
-	$cc $cflags -fvisibility=default $ldflags -I"$root/include" -I"$root/include/device" -o "$lib/.$name" "$root/c/$name"/*.c \
-		-Wl,-soname,"$soname" -Wl,--version-script="$dist/.obj/$soname.map" -Wl,-rpath,'$ORIGIN' -L"$lib" "$@"
+	$cc $cflags -fvisibility=default $ldflags -I"$root/include" -I"$root/include/device" -I"$base" -I"$rows" -o "$lib/.$name" \
+		"$root/c/$name"/*.c -Wl,-soname,"$soname" -Wl,--version-script="$dist/.obj/$soname.map" -Wl,-rpath,'$ORIGIN' -L"$lib" "$@"
 	mv "$lib/.$name" "$lib/$soname"
-	[ -e "$lib/${soname%%.so*}.so" ] || ln -s "$soname" "$lib/${soname%%.so*}.so"
 }
 in_c cufile libcufile.so.0 '' 'cuFile*;' -l:libcuda.so.1 -lpthread
 in_c nvshmem libnvshmem_host.so.3 NVSHMEM 'nvshmem*;'
-
-# NVTX: nvtx SONAME NODE PATTERN. The recorder is in base.
-nvtx() {
-	newer "$lib/$1" "$root/c/nvtx" "$root/c/nvtx"/* "$lib/libkudzu-base.so" "$0" || return 0
-	printf '%s {\nglobal:\n\t%s\nlocal:\n\t*;\n};\n' "$2" "$3" >"$dist/.obj/$1.map"
-	# shellcheck disable=SC2086
-	$cc $cflags -fvisibility=default $ldflags -I"$base" -I"$rows" -o "$lib/.nvtx" "$root/c/nvtx"/*.c -Wl,-soname,"$1" \
-		-Wl,--version-script="$dist/.obj/$1.map" -Wl,-rpath,'$ORIGIN' -L"$lib" -l:libkudzu-base.so
-	mv "$lib/.nvtx" "$lib/$1"
-}
-nvtx libnvToolsExt.so.1 libnvToolsExt.so.1 'nvtx*;'
-nvtx libkudzu-nvtx.so '' 'InitializeInjectionNvtx2;'
-[ -e "$lib/libnvToolsExt.so" ] || ln -s libnvToolsExt.so.1 "$lib/libnvToolsExt.so"
+in_c nvtx libnvToolsExt.so.1 libnvToolsExt.so.1 'nvtx*;' -l:libkudzu-base.so -lpthread
+in_c nvtx libkudzu-nvtx.so '' 'InitializeInjectionNvtx2;' -l:libkudzu-base.so -lpthread
+for soname in libcufile.so.0 libnvshmem_host.so.3 libnvToolsExt.so.1; do
+	[ -e "$lib/${soname%%.so*}.so" ] || ln -s "$soname" "$lib/${soname%%.so*}.so"
+done
 
 # What programs name that are linked with the static runtime library. It opens the shared one, which has the device runtime in it.
 static=$root/c/static
