@@ -127,7 +127,8 @@ static void append(struct kz_queue *q, struct kz_op *op) {
 	q->tail = op;
 }
 
-// Appends op and releases q->lock; t0 is when the call that puts it in began, 0: nobody wants to know. small: short work that a synchronizing thread had better do itself.
+// Appends op and releases q->lock; t0 is when the call that puts it in began, 0: nobody wants to know. small: short work that a
+// synchronizing thread had better do itself.
 static void end(struct kz_queue *q, struct kz_op *op, bool small, uint64_t t0) {
 	struct kz_noted noted;
 	if (t0) kz_trace_note(q, op, t0, &noted);
