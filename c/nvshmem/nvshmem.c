@@ -16,16 +16,24 @@ static void say(void) {
 		fputs("kudzu: NVSHMEM is not supported; its functions answer NVSHMEMX_ERROR_NOT_SUPPORTED\n", stderr);
 }
 
-#define FUNCTION(name, value) \
-	long name(void);          \
-	long name(void) {         \
-		say();                \
-		return value;         \
+#define RETURNS(type, name, value) \
+	type name(void);               \
+	type name(void) {              \
+		say();                     \
+		return value;              \
 	}
+#define FUNCTION(name, value) RETURNS(long, name, value)
 #define STATUS(name) FUNCTION(name, NOT_SUPPORTED)
 #define ZERO(name) FUNCTION(name, 0)
 #define TYPED_STATUS(p, t, op) STATUS(p##_##t##_##op)
-#define TYPED_ZERO(p, t, op) ZERO(p##_##t##_##op)
+#define TYPED_ZERO(p, t, op) RETURNS(value_##t, p##_##t##_##op, 0)
+
+// What the functions of a type return: float and double have registers of their own; half and bfloat16 are structures of a short.
+typedef float value_float;
+typedef double value_double;
+typedef long value_half, value_bfloat16, value_char, value_schar, value_uchar, value_short, value_ushort, value_int, value_uint;
+typedef long value_long, value_ulong, value_longlong, value_ulonglong, value_ptrdiff, value_size;
+typedef long value_int8, value_uint8, value_int16, value_uint16, value_int32, value_uint32, value_int64, value_uint64;
 
 NVSHMEM_PLAIN(STATUS, ZERO)
 NVSHMEM_TYPED(TYPED_STATUS, TYPED_ZERO)
