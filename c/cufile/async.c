@@ -26,7 +26,8 @@ static void *serve(void *none) {
 		CUcontext popped;
 		CUstream stream = 0; // does not wait for the legacy stream, in which the caller may be waiting for us
 		bool pushed = j->context && !cuCtxPushCurrent(j->context);
-		if (pushed && cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING))
+		j->lost = j->context && (!pushed || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+		if (j->lost)
 			stream = 0;
 		j->run(j, stream);
 		if (stream)
@@ -83,7 +84,9 @@ struct request {
 static void run_request(struct job *j, CUstream stream) {
 	struct request *r = (struct request *)j;
 	ssize_t n = -CU_FILE_INVALID_VALUE; // more than was announced
-	if (*r->size <= r->most)
+	if (j->lost)
+		n = -CU_FILE_CUDA_DRIVER_ERROR;
+	else if (*r->size <= r->most)
 		n = kz_transfer(&(struct transfer){r->fh, r->base, *r->size, *r->file_offset, *r->base_offset, r->write}, stream);
 	*r->done = n;
 	pthread_mutex_lock(&lock);
@@ -122,7 +125,7 @@ static CUfileError_t enqueue(CUfileHandle_t fh, void *base, size_t *size, off_t 
 	struct request *r = calloc(1, sizeof *r);
 	if (!r)
 		return failed(CU_FILE_NOMEM_ERROR);
-	*r = (struct request){{0, run_request, kz_context(base)}, fh, base, size, *size, file_offset, base_offset, done, write, false, PTHREAD_COND_INITIALIZER};
+	*r = (struct request){{0, run_request, kz_context(base), false}, fh, base, size, *size, file_offset, base_offset, done, write, false, PTHREAD_COND_INITIALIZER};
 	if ((c = cuLaunchHostFunc(stream, in_stream, r)))
 		free(r);
 	return driver_failed(c);
@@ -147,11 +150,18 @@ CUfileError_t cuFileStreamRegister(CUstream stream, unsigned flags) {
 
 CUfileError_t cuFileStreamDeregister(CUstream stream) { return cuFileStreamRegister(stream, 0); }
 
+// A thread that is canceled while it waits would keep the lock: it is canceled behind the wait.
+static int hold_cancel(void) {
+	int old;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	return old;
+}
+
 // batch is a set of requests whose results are asked for. Batches are looked up, as files are.
 struct batch {
 	struct batch *next;
 	unsigned room, used, running;
-	bool going, canceled;
+	bool going;
 	pthread_cond_t ended;
 	struct entry *entries;
 };
@@ -162,9 +172,41 @@ struct entry {
 	CUfileIOParams_t params;
 	CUfileIOEvents_t event;
 	enum { EMPTY, QUEUED, ENDED } state;
+	bool canceled;
 };
 
 static struct batch *batches; // guarded by lock, with everything in them
+
+// cancel has what has not begun end without a transfer. The lock is held.
+static void cancel(struct batch *b) {
+	for (unsigned i = 0; i < b->room; i++)
+		b->entries[i].canceled = b->entries[i].state == QUEUED;
+}
+
+static void init_ended(struct batch *b) {
+	pthread_condattr_t a; // waits are for a length of time, whatever the clock is set to
+	pthread_condattr_init(&a);
+	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+	pthread_cond_init(&b->ended, &a);
+	pthread_condattr_destroy(&a);
+}
+
+// The thread is the parent's, so what it had to do here is canceled.
+void kz_jobs_in_child(void) {
+	pthread_mutex_init(&lock, 0);
+	pthread_cond_init(&wake, 0);
+	first = 0, last = &first, runs_in = 0;
+	for (struct batch *b = batches; b; b = b->next) {
+		init_ended(b);
+		b->used = b->running = 0;
+		for (unsigned i = 0; i < b->room; i++) {
+			struct entry *e = &b->entries[i];
+			if (e->state == QUEUED)
+				e->event = (CUfileIOEvents_t){e->params.cookie, CUFILE_CANCELED, 0}, e->state = ENDED;
+			b->used += e->state == ENDED;
+		}
+	}
+}
 
 static struct batch *find(CUfileBatchHandle_t h) {
 	struct batch *b = batches;
@@ -187,11 +229,7 @@ CUfileError_t cuFileBatchIOSetUp(CUfileBatchHandle_t *batch, unsigned count) {
 		return failed(CU_FILE_NOMEM_ERROR);
 	}
 	b->room = count, b->entries = entries;
-	pthread_condattr_t a; // waits are for a length of time, whatever the clock is set to
-	pthread_condattr_init(&a);
-	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
-	pthread_cond_init(&b->ended, &a);
-	pthread_condattr_destroy(&a);
+	init_ended(b);
 	pthread_mutex_lock(&lock);
 	b->next = batches, batches = b;
 	pthread_mutex_unlock(&lock);
@@ -203,12 +241,14 @@ static void run_entry(struct job *j, CUstream stream) {
 	struct entry *e = (struct entry *)j;
 	const CUfileIOParams_t *p = &e->params;
 	pthread_mutex_lock(&lock);
-	bool skip = e->of->canceled;
+	bool skip = e->canceled;
 	pthread_mutex_unlock(&lock);
 	CUfileStatus_t status = CUFILE_CANCELED;
 	ssize_t n = 0;
 	if (!skip) {
-		n = kz_transfer(&(struct transfer){p->fh, p->u.batch.devPtr_base, p->u.batch.size, p->u.batch.file_offset, p->u.batch.devPtr_offset, p->opcode == CUFILE_WRITE}, stream);
+		n = -CU_FILE_CUDA_DRIVER_ERROR;
+		if (!j->lost)
+			n = kz_transfer(&(struct transfer){p->fh, p->u.batch.devPtr_base, p->u.batch.size, p->u.batch.file_offset, p->u.batch.devPtr_offset, p->opcode == CUFILE_WRITE}, stream);
 		if (n == -1)
 			n = -errno;
 		status = n < 0 ? CUFILE_FAILED : CUFILE_COMPLETE;
@@ -241,12 +281,10 @@ CUfileError_t cuFileBatchIOSubmit(CUfileBatchHandle_t batch, unsigned count, CUf
 		while (b->entries[at].state != EMPTY)
 			at++;
 		struct entry *e = &b->entries[at];
-		*e = (struct entry){.job = {0, run_entry, contexts[i]}, .of = b, .params = params[i], .state = QUEUED};
+		*e = (struct entry){.job = {0, run_entry, contexts[i], false}, .of = b, .params = params[i], .state = QUEUED};
 		b->used++, b->running++;
 		*last = &e->job, last = &e->job.next;
 	}
-	if (!code)
-		b->canceled = false;
 	pthread_cond_signal(&wake);
 	pthread_mutex_unlock(&lock);
 	return failed(code);
@@ -273,6 +311,7 @@ CUfileError_t cuFileBatchIOGetStatus(CUfileBatchHandle_t batch, unsigned least, 
 		until.tv_sec += timeout->tv_sec + (until.tv_nsec + timeout->tv_nsec) / 1000000000;
 		until.tv_nsec = (until.tv_nsec + timeout->tv_nsec) % 1000000000;
 	}
+	int cancels = hold_cancel();
 	pthread_mutex_lock(&lock);
 	struct batch *b = find(batch);
 	unsigned n = 0;
@@ -283,6 +322,7 @@ CUfileError_t cuFileBatchIOGetStatus(CUfileBatchHandle_t batch, unsigned least, 
 		b = find(batch);
 	}
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(cancels, 0);
 	*count = n;
 	return failed(b ? CU_FILE_SUCCESS : CU_FILE_INVALID_VALUE);
 }
@@ -291,16 +331,18 @@ CUfileError_t cuFileBatchIOCancel(CUfileBatchHandle_t batch) {
 	pthread_mutex_lock(&lock);
 	struct batch *b = find(batch);
 	if (b)
-		b->canceled = b->running > 0;
+		cancel(b);
 	pthread_mutex_unlock(&lock);
 	return failed(b ? CU_FILE_SUCCESS : CU_FILE_INVALID_VALUE);
 }
 
 void cuFileBatchIODestroy(CUfileBatchHandle_t batch) {
+	int cancels = hold_cancel();
 	pthread_mutex_lock(&lock);
 	struct batch *b = find(batch);
 	if (b) {
-		b->going = b->canceled = true;
+		b->going = true;
+		cancel(b);
 		while (b->running)
 			pthread_cond_wait(&b->ended, &lock);
 		for (struct batch **p = &batches; *p; p = &(*p)->next)
@@ -315,4 +357,5 @@ void cuFileBatchIODestroy(CUfileBatchHandle_t batch) {
 		free(b->entries);
 		free(b);
 	}
+	pthread_setcancelstate(cancels, 0);
 }

@@ -24,13 +24,29 @@ static int level;
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
+// A child of fork has only the thread that forked: what others of its parent held is held by nobody.
+static void in_child(void) {
+	pthread_mutex_init(&lock, 0);
+	kz_files_in_child();
+	kz_jobs_in_child();
+}
+
+__attribute__((constructor)) static void begin(void) { pthread_atfork(0, 0, in_child); }
+
 CUfileError_t kz_opened(void) {
 	pthread_mutex_lock(&lock);
-	CUresult r = uses ? CUDA_SUCCESS : cuInit(0);
-	if (!r && !uses)
+	bool open = uses > 0;
+	pthread_mutex_unlock(&lock);
+	if (open)
+		return failed(CU_FILE_SUCCESS);
+	CUresult r = cuInit(0); // loads libraries: no lock is held
+	if (r)
+		return driver_failed(r);
+	pthread_mutex_lock(&lock);
+	if (!uses)
 		uses = 1;
 	pthread_mutex_unlock(&lock);
-	return driver_failed(r);
+	return failed(CU_FILE_SUCCESS);
 }
 
 CUfileError_t cuFileDriverOpen(void) {

@@ -29,6 +29,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file *files;
 static struct buffer *buffers;
 
+void kz_files_in_child(void) {
+	pthread_mutex_init(&lock, 0);
+	for (struct file *f = files; f; f = f->next)
+		f->users = 0;
+}
+
 // without_direct is the file opened again: a table of its own in the kernel, so the program's flags stay.
 static int without_direct(int fd, int flags) {
 	if (!(flags & O_DIRECT))
@@ -151,7 +157,7 @@ CUfileError_t cuFileBufRegister(const void *base, size_t length, int flags) {
 	if (e.err)
 		return e;
 	struct memory m = look(base);
-	if (m.device && m.size && (uintptr_t)base - m.base + length > m.size)
+	if (m.device && m.size && length > m.size - ((uintptr_t)base - m.base))
 		return failed(CU_FILE_CUDA_POINTER_RANGE_ERROR);
 	struct buffer *b = malloc(sizeof *b);
 	if (!b)
@@ -222,11 +228,11 @@ static CUresult copy(CUdeviceptr dev, char *host, size_t n, bool write, CUstream
 	return r ? r : cuStreamSynchronize(stream);
 }
 
-// through goes by a buffer in host memory.
+// through goes by a buffer in host memory. It has the alignment that O_DIRECT wants, where the file could not be opened without it.
 static ssize_t through(struct file *f, const struct transfer *t, CUstream stream) {
 	size_t room = t->size < BOUNCE ? t->size : BOUNCE, done = 0;
-	char *host = malloc(room);
-	if (!host)
+	void *host;
+	if (posix_memalign(&host, 4096, room))
 		return -CU_FILE_NOMEM_ERROR;
 	CUdeviceptr dev = (CUdeviceptr)(uintptr_t)(t->base + t->base_offset);
 	ssize_t answer = 0;

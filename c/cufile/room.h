@@ -38,8 +38,13 @@ struct job {
 	struct job *next;
 	void (*run)(struct job *, CUstream stream);
 	CUcontext context; // current while it runs
+	bool lost;         // the context, or a stream in it, could not be had: the job can only fail
 };
 
 HIDDEN int kz_start(struct job *j); // 0, or the errno of starting the thread
+
+// For a child of fork: locks are free, and what a thread of the parent's had to do has ended.
+HIDDEN void kz_files_in_child(void);
+HIDDEN void kz_jobs_in_child(void);
 
 #endif

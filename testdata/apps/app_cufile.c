@@ -3,9 +3,12 @@
 #include <cufile.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int failures;
@@ -30,6 +33,90 @@ static int same(const unsigned char *a, CUdeviceptr d, size_t n) {
 	int ok = !cuMemcpyDtoH(b, d, n) && !memcmp(a, b, n);
 	free(b);
 	return ok;
+}
+
+// large has a batch of 8 places read the whole file so often that the last of them wait a while.
+static CUfileBatchHandle_t large(CUfileIOParams_t *p, unsigned count) {
+	CUfileBatchHandle_t batch;
+	for (unsigned i = 0; i < count; i++)
+		p[i].u.batch.devPtr_offset = p[i].u.batch.file_offset = 0, p[i].u.batch.size = N;
+	WANT("large batch", cuFileBatchIOSetUp(&batch, 8).err, 0);
+	WANT("large submit", cuFileBatchIOSubmit(batch, count, p, 0).err, 0);
+	return batch;
+}
+
+// canceled takes all events of a batch, and counts those that were canceled.
+static unsigned canceled(CUfileBatchHandle_t batch, unsigned all) {
+	CUfileIOEvents_t events[8];
+	unsigned n = 8, sum = 0;
+	WANT("all status", cuFileBatchIOGetStatus(batch, all, &n, events, 0).err, 0);
+	WANT("all", n, all);
+	for (unsigned i = 0; i < n; i++)
+		sum += events[i].status == CUFILE_CANCELED;
+	return sum;
+}
+
+static void *waits(void *batch) {
+	CUfileIOEvents_t events[8];
+	unsigned n = 8;
+	cuFileBatchIOGetStatus(batch, 8, &n, events, 0);
+	pthread_testcancel();
+	return 0;
+}
+
+static volatile int stop;
+
+static void *counts(void *none) {
+	while (!stop)
+		cuFileUseCount(), cuFileBufDeregister(&stop), cuFileBatchIOCancel((void *)&stop);
+	return none;
+}
+
+// in_child forks and has the child do one thing, which must not wait for what only its parent has.
+static void in_child(const char *what, void (*fn)(void *), void *arg) {
+	int status = -1;
+	pid_t child = fork();
+	if (!child) {
+		alarm(20);
+		fn(arg);
+		_exit(0);
+	}
+	WANT(what, waitpid(child, &status, 0) == child ? status : -1, 0);
+}
+
+static void destroys(void *batch) { cuFileBatchIODestroy(batch); }
+
+static void asks(void *none) {
+	(void)none;
+	cuFileUseCount(), cuFileBufDeregister(&stop), cuFileBatchIOCancel((void *)&stop);
+}
+
+// interrupted: requests that are canceled, threads that are, and processes that have only one of their parent's threads.
+static void interrupted(CUfileIOParams_t *p) {
+	CUfileBatchHandle_t batch = large(p, 7);
+	WANT("cancel", cuFileBatchIOCancel(batch).err, 0);
+	WANT("submit behind it", cuFileBatchIOSubmit(batch, 1, p + 7, 0).err, 0);
+	WANT("stays canceled", canceled(batch, 8) >= 1, 1);
+	cuFileBatchIODestroy(batch);
+
+	pthread_t t;
+	batch = large(p, 8);
+	WANT("thread", pthread_create(&t, 0, waits, batch), 0);
+	usleep(2000);
+	pthread_cancel(t);
+	pthread_join(t, 0);
+	alarm(60); // a lock that nobody has any more
+	cuFileBatchIODestroy(batch);
+	alarm(0);
+
+	batch = large(p, 8);
+	in_child("destroy in a child", destroys, batch);
+	cuFileBatchIODestroy(batch);
+	WANT("thread", pthread_create(&t, 0, counts, 0), 0);
+	for (int i = 0; i < 50 && !failures; i++)
+		in_child("locks in a child", asks, 0);
+	stop = 1;
+	pthread_join(t, 0);
 }
 
 int main(int argc, char **argv) {
@@ -90,6 +177,7 @@ int main(int argc, char **argv) {
 	WANT("buffer", cuFileBufRegister((void *)b, 4096, 0).err, 0);
 	WANT("buffer again", cuFileBufRegister((void *)b, 4096, 0).err, CU_FILE_MEMORY_ALREADY_REGISTERED);
 	WANT("buffer too long", cuFileBufRegister((void *)a, (size_t)N + 1, 0).err, CU_FILE_CUDA_POINTER_RANGE_ERROR);
+	WANT("buffer past the end of addresses", cuFileBufRegister((void *)(a + 16), SIZE_MAX - 8, 0).err, CU_FILE_CUDA_POINTER_RANGE_ERROR);
 	WANT("mapped", cuFileRead(f, (void *)b, 4096, 0, 0), 4096);
 	WANT("past the mapping", cuFileRead(f, (void *)b, 4096, 0, 1), -CU_FILE_INVALID_MAPPING_RANGE);
 	WANT("buffer ends", cuFileBufDeregister((void *)b).err, 0);
@@ -103,6 +191,13 @@ int main(int argc, char **argv) {
 		WANT("direct", cuFileRead(h, (void *)b, 777, 5, 3), 777);
 		WANT("same direct", same(host + 5, b + 3, 777), 1);
 		cuFileHandleDeregister(h);
+		if (!geteuid() && !seteuid(65534)) { // who may not open it again
+			h = handle(direct);
+			WANT("root", seteuid(0), 0);
+			WANT("only direct", cuFileRead(h, (void *)b, 8192, 4096, 0), 8192);
+			WANT("same only direct", same(host + 4096, b, 8192), 1);
+			cuFileHandleDeregister(h);
+		}
 		close(direct);
 	}
 	CUfileIOVec_t iov[2] = {{(void *)b, 100}, {(void *)(b + 200), 300}};
@@ -169,6 +264,8 @@ int main(int argc, char **argv) {
 	WANT("none", n, 0);
 	cuFileBatchIODestroy(batch);
 	WANT("destroyed", cuFileBatchIOSubmit(batch, 1, p, 0).err, CU_FILE_INVALID_VALUE);
+	p[3].fh = f;
+	interrupted(p);
 
 	cuFileHandleDeregister(f);
 	unlink(name);
