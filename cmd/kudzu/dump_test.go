@@ -13,8 +13,8 @@ import (
 // A name is that kernel's, however C++ spells it, and nobody else's; anything else is an expression.
 func TestDumpKernelPattern(t *testing.T) {
 	for _, c := range []struct {
-		kernel   string
-		fits     []string
+		kernel string
+		fits   []string
 		others []string
 	}{
 		{"add", []string{"add", "_Z3addPf", "_Z3addIfEvPT_", "_ZL3addPf", "_ZN2my3addEPf", "_ZN12_GLOBAL__N_13addEv", "_ZN2my1a3addIfEEvv", "_ZN12_GLOBAL__N_1L3addEv"},
