@@ -16,22 +16,8 @@ static const char ptx[] =
     ".version 7.0\n.target sm_50\n.address_size 64\n"
     ".visible .entry empty(.param .u64 p, .param .u64 q, .param .u32 n, .param .f32 a) {\n\tret;\n}\n";
 
-static struct { // a container with the text, as compilers write it into programs
-	unsigned magic;
-	unsigned short version, header;
-	unsigned long long bytes;
-	unsigned short kind, attributes;
-	unsigned head;
-	unsigned long long size;
-	unsigned rest[12];
-	char text[sizeof ptx];
-} fatbin = {0xba55ed50, 1, 16, 64 + sizeof ptx, 1, 0x101, 64, sizeof ptx, {0, 0, 50}, ""};
-
-static const struct {
-	int magic, version;
-	const void *data;
-	void *extra;
-} wrapper = {0x466243b1, 1, &fatbin, 0};
+#define PTX_SM 50
+#include "../../testdata/apps/fatbin_text.h"
 
 static CUfunction kernel;
 static CUcontext context;

@@ -33,27 +33,14 @@ type compareArgs struct {
 
 func parseCompare(args []string) (a *compareArgs, rest []string, err error) {
 	a = &compareArgs{with: "interp", dir: "compare"}
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		s := args[0]
-		args = args[1:]
-		if s == "--" {
-			break
-		}
-		name, val, inline := strings.Cut(s, "=")
-		if name == "--keep-code" {
-			a.keepCode = true
-			continue
-		}
-		if !inline {
-			if len(args) == 0 {
-				return nil, nil, errUsage{name + " needs a value"}
-			}
-			val, args = args[0], args[1:]
-		}
+	rest, err = programOptions(args, func(name string) bool {
+		a.keepCode = a.keepCode || name == "--keep-code"
+		return name == "--keep-code"
+	}, func(name, val string) error {
 		switch name {
 		case "--with":
 			if !slices.Contains(replay.Names, val) {
-				return nil, nil, errUsage{fmt.Sprintf("no backend %q; there are %s", val, strings.Join(replay.Names, ", "))}
+				return errUsage{fmt.Sprintf("no backend %q; there are %s", val, strings.Join(replay.Names, ", "))}
 			}
 			a.with = val
 		case "--backend":
@@ -62,7 +49,7 @@ func parseCompare(args []string) (a *compareArgs, rest []string, err error) {
 			a.load = val
 		case "--kernel":
 			if _, err := regexp.Compile(val); err != nil || strings.Contains(val, ",") {
-				return nil, nil, errUsage{"--kernel is a regular expression without commas"}
+				return errUsage{"--kernel is a regular expression without commas"}
 			}
 			a.limits = append(a.limits, "only="+val)
 		case "--every", "--launches", "--threads", "--seconds", "--memory":
@@ -74,18 +61,19 @@ func parseCompare(args []string) (a *compareArgs, rest []string, err error) {
 		case "-o", "--output":
 			a.dir = val
 		default:
-			return nil, nil, errUsage{"unknown option " + s}
+			return errUsage{"unknown option " + name}
 		}
-	}
-	if len(args) == 0 {
-		return nil, nil, errUsage{"which program?"}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if len(a.limits) > 0 {
 		if _, err := compare.ParseLimits(strings.Join(a.limits, ",")); err != nil {
 			return nil, nil, errUsage{err.Error()}
 		}
 	}
-	return a, args, nil
+	return a, rest, nil
 }
 
 // runCompare runs a program and has its launches compared.

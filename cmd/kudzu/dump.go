@@ -25,41 +25,31 @@ type dumpArgs struct {
 
 func parseDump(args []string) (a *dumpArgs, rest []string, err error) {
 	a = &dumpArgs{out: "launch.kzd"}
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		s := args[0]
-		args = args[1:]
-		if s == "--" {
-			break
-		}
-		name, val, inline := strings.Cut(s, "=")
+	rest, err = programOptions(args, func(name string) bool {
 		switch name {
 		case "--all":
 			a.launch = append(a.launch, "all")
-			continue
 		case "--every":
 			a.launch, a.every = append(a.launch, "every"), true
-			continue
+		default: // it has a value
+			return false
 		}
-		if !inline {
-			if len(args) == 0 {
-				return nil, nil, errUsage{name + " needs a value"}
-			}
-			val, args = args[0], args[1:]
-		}
+		return true
+	}, func(name, val string) error {
 		switch name {
 		case "--kernel":
 			if _, err := regexp.Compile(val); err != nil {
-				return nil, nil, errUsage{"--kernel: " + err.Error()}
+				return errUsage{"--kernel: " + err.Error()}
 			}
 			a.kernel = val
 		case "--launch":
 			if n, err := strconv.Atoi(val); err != nil || n < 1 {
-				return nil, nil, errUsage{"--launch counts from 1"}
+				return errUsage{"--launch counts from 1"}
 			}
 			a.launch = append(a.launch, val)
 		case "--memory":
 			if _, err := backend.ParseBytes(val); err != nil {
-				return nil, nil, errUsage{"--memory: " + err.Error()}
+				return errUsage{"--memory: " + err.Error()}
 			}
 			a.launch = append(a.launch, "memory="+val)
 		case "-o", "--output":
@@ -69,13 +59,11 @@ func parseDump(args []string) (a *dumpArgs, rest []string, err error) {
 		case "--load":
 			a.load = val
 		default:
-			return nil, nil, errUsage{"unknown option " + s}
+			return errUsage{"unknown option " + name}
 		}
-	}
-	if len(args) == 0 {
-		return nil, nil, errUsage{"which program?"}
-	}
-	return a, args, nil
+		return nil
+	})
+	return a, rest, err
 }
 
 // runDump runs a program and has one launch of it written to a file.

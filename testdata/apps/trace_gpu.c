@@ -21,22 +21,8 @@ static const char ptx[] =
     "\tsetp.ge.u32 %p, %i, %n;\n\t@%p ret;\n\tmul.wide.u32 %o, %i, 4;\n\tadd.u64 %x, %x, %o;\n\tadd.u64 %y, %y, %o;\n"
     "\tld.global.f32 %u, [%x];\n\tld.global.f32 %v, [%y];\n\tfma.rn.f32 %v, %a, %u, %v;\n\tst.global.f32 [%y], %v;\n\tret;\n}\n";
 
-static struct { // a container with the text, as compilers write it into programs
-	unsigned magic;
-	unsigned short version, header;
-	unsigned long long bytes;
-	unsigned short kind, attributes;
-	unsigned head;
-	unsigned long long size;
-	unsigned rest[12];
-	char text[sizeof ptx];
-} fatbin = {0xba55ed50, 1, 16, 64 + sizeof ptx, 1, 0x101, 64, sizeof ptx, {0, 0, 70}, ""};
-
-static const struct {
-	int magic, version;
-	const void *data;
-	void *extra;
-} wrapper = {0x466243b1, 1, &fatbin, 0};
+#define PTX_SM 70
+#include "fatbin_text.h"
 
 static float x[N], y[N];
 

@@ -11,23 +11,8 @@ static const char ptx[] =
     ".version 7.0\n.target sm_50\n.address_size 64\n"
     ".visible .entry kernel(.param .u64 p, .param .u16 h, .param .u32 n, .param .align 4 .b8 s[12]) {\n\tret;\n}\n";
 
-// A container with the same text, as clang writes it into programs.
-static struct {
-	unsigned magic;
-	unsigned short version, header;
-	unsigned long long bytes;
-	unsigned short kind, attributes;
-	unsigned head;
-	unsigned long long size;
-	unsigned rest[12];
-	char text[sizeof ptx];
-} fatbin = {0xba55ed50, 1, 16, 64 + sizeof ptx, 1, 0x101, 64, sizeof ptx, {0, 0, 50}, ""};
-
-static const struct {
-	int magic, version;
-	const void *data;
-	void *extra;
-} wrapper = {0x466243b1, 1, &fatbin, 0};
+#define PTX_SM 50
+#include "fatbin_text.h"
 
 static void stub(void) {}
 
