@@ -32,6 +32,7 @@ func TestLoadingWays(t *testing.T) {
 	for name, to := range map[string]string{
 		"libcuda.so.550.54.15": "libcuda.so.1", "libcudart.so.12.4.127": "libcuda.so.1", "libcudart.so.12": "libcudart.so.12.4.127",
 		"libcudart.so": "libcudart.so.12", "libcudartx.so.12": "libcuda.so.1", "mylibcuda.so.1": "libcuda.so.1", "libcudart.so.99": "libcuda.so.1",
+		"libtorch_cuda.so.2.6": "libcuda.so.1", "libtorch_cuda_linalg.so.2.6": "libcuda.so.1",
 	} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -70,6 +71,7 @@ func TestLoadingWays(t *testing.T) {
 		{"version in the name", append([]string{open}, at("libcuda.so.550.54.15")...), "libcuda.so.1", "fake", "fake"},
 		{"a toolkit's names", append([]string{open}, at("libcudart.so.12", "libcudart.so.12.4.127", "libcudart.so")...), "libcudart.so.12 libcudart.so.12 libcudart.so.12", "other other other", "other other other"},
 		{"the same by name and path", []string{open, "libcuda.so.1", fake, "libcuda.so"}, "libcuda.so.1 libcuda.so.1 libcuda.so.1", "", ""},
+		{"PyTorch's other half, which has a version only", append([]string{open}, append(at("libtorch_cuda.so.2.6"), "libtorch_cuda_linalg.so")...), "fake fake", "", ""},
 		{"a child", append([]string{open, "then"}, at("libcuda.so.1")...), "libcuda.so.1", "fake", "fake"},
 		{"names of others", append([]string{open}, at("mylibcuda.so.1", "libcudartx.so.12", "libcudart.so.99")...), "fake other other", "fake other other", "fake other other"},
 	}

@@ -3,7 +3,8 @@
 // path. Everything else passes untouched.
 //
 // The loader maps auditors into a namespace of their own. This one needs no library at all, not even libc, so no second
-// libc is loaded for it; it allocates nothing, takes no lock and writes only before the first question is asked.
+// libc is loaded for it; it allocates nothing, takes no lock and writes only before the first question is asked, or while
+// an object is loaded, for which the loader has its own lock.
 #define _GNU_SOURCE
 #include <elf.h>
 #include <link.h>
@@ -19,6 +20,11 @@ enum { PATH_ROOM = 4096, NAME_ROOM = 64 };
 static char folder[PATH_ROOM]; // with the slash at its end; empty: we do not know where we are and answer nothing
 static uintptr_t folder_len;
 static char answers[COUNT(sonames)][PATH_ROOM + NAME_ROOM];
+
+// PyTorch opens its own libtorch_cuda_linalg.so by that name at the first call of torch.linalg. Debian 13 has the library
+// with a version only, as libtorch_cuda.so.2.6 is, and no link. The one beside libtorch_cuda.so, of its version, is meant.
+static const char torch_cuda[] = "libtorch_cuda.so", torch_linalg[] = "libtorch_cuda_linalg.so";
+static char linalg[PATH_ROOM + NAME_ROOM]; // its path; empty: libtorch_cuda.so has no version, or is not loaded
 
 static uintptr_t length(const char *s) {
 	uintptr_t n = 0;
@@ -91,10 +97,23 @@ KZ_EXPORT unsigned int la_version(unsigned int theirs) {
 	return theirs < LAV_CURRENT ? theirs : LAV_CURRENT;
 }
 
+// note_torch remembers where the other half of a PyTorch is whose libraries have a version.
+static void note_torch(const char *path) {
+	const char *name = last_part(path), *version = starts(name, torch_cuda);
+	uintptr_t dir = (uintptr_t)(name - path), n = length(name);
+	if (!version || *version != '.' || dir == 0 || dir >= PATH_ROOM || n >= NAME_ROOM - sizeof torch_linalg)
+		return;
+	uintptr_t at = append(linalg, 0, path, dir);
+	at = append(linalg, at, torch_linalg, sizeof torch_linalg - 1);
+	append(linalg, at, version, length(version));
+}
+
 // An object of ours is marked: what it asks for is what it means, the vendor's own driver for one.
 KZ_EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie) {
 	(void)space;
 	*cookie = folder_len && map->l_name && starts(map->l_name, folder) != 0;
+	if (folder_len && map->l_name)
+		note_torch(map->l_name);
 	return 0; // no symbol of it is ours to watch
 }
 
@@ -160,5 +179,10 @@ KZ_EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int f
 	char *answer = ours(file);
 	if (!answer)
 		answer = plain(name, file);
+	if (!answer && name == file && linalg[0]) {
+		const char *rest = starts(name, torch_linalg);
+		if (rest && !*rest)
+			return linalg;
+	}
 	return answer ? answer : (char *)name;
 }
