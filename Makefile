@@ -29,7 +29,8 @@ bench: dist
 bench-bundle: dist
 	@scripts/bench.sh -bundle
 
-# Opt-in: third-party programs, fetched into a folder outside (KUDZU_APPS); KUDZU_LLAMA=1 runs llama.cpp too, PART="…" only some parts.
+# Opt-in: programs of others, fetched into a folder outside (KUDZU_APPS), each against its own CPU path; writes docs/apps/README.md.
+# PART="jax cupy" runs some parts (scripts/apps.sh names them), KUDZU_LLAMA=1 llama.cpp too. A run that was stopped continues.
 apps: dist
 	@scripts/apps.sh $(PART)
 

@@ -2,15 +2,24 @@
 # Opt-in: programs of others on Kudzu, in parts. Each part can be run alone and again: what it fetched and made is kept outside the
 # repository, in $KUDZU_APPS (~/.cache/kudzu-apps) and $KUDZU_TOOLS (compilers, Python), and nothing of it is committed. A part
 # that fails does not keep the next from running; the last lines say how each ended and how long it took, and the exit is 1.
-#   scripts/apps.sh [PART...]        also: compare, every kernel of some large programs against the interpreter, which takes hours; capability, some programs at several compute capabilities; jit, clients that make PTX while they run; default: programs runtime11 python, with KUDZU_LLAMA=1 llama-text llama-check, and ptx, the longest
+#   scripts/apps.sh [PART...]    default: table, then programs runtime11 python, with KUDZU_LLAMA=1 llama, and ptx, the longest
+# table is every part of scripts/apps/clients.txt, and docs/apps/README.md from them; a part of it can be named alone: jax, cupy, …
+# Not by default: suites, the clients' own tests; compare, every kernel of some large programs against the interpreter, which takes
+# hours; capability, some programs at several compute capabilities; llama-text and llama-check, the two halves of llama.
 set -eu
 cd "$(dirname "$0")/.."
 export KUDZU_APPS="${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}"
 programs=${TMPDIR:-/tmp}/kudzu-programs
+table=$(scripts/apps/clients.sh parts | tr '\n' ' ')
 if [ $# -eq 0 ]; then
-    set -- programs runtime11 python
-    [ -z "${KUDZU_LLAMA:-}" ] || set -- "$@" llama-text llama-check
+    # shellcheck disable=SC2086
+    set -- $table ptxas programs runtime11 python
+    [ -z "${KUDZU_LLAMA:-}" ] || set -- "$@" llama
     set -- "$@" ptx
+elif [ "$1" = table ]; then
+    shift
+    # shellcheck disable=SC2086
+    set -- $table ptxas "$@"
 fi
 
 # Every PTX module of both of llama.cpp's CUDA builds: indexed, parsed, checked and lowered; one library as far as LLVM's text, the
@@ -38,6 +47,7 @@ part_python() { scripts/apps-python.sh; }
 # llama.cpp itself, on request: its kernels take minutes to compile the first time. The rows that users meet most; all of them:
 # scripts/apps/llama.sh check.
 part_llama_text() { scripts/apps/llama.sh text; }
+part_llama() { part_llama_text && part_llama_check; }
 part_llama_check() { scripts/apps/llama.sh check F16 Q8_0 Q4_K Q6_K; }
 
 # Launches of PyTorch, CuPy and llama.cpp, each on compiler and interpreter.
@@ -46,12 +56,12 @@ part_compare() { scripts/apps-compare.sh; }
 # Programs at the compute capabilities that the default was chosen from.
 part_capability() { scripts/apps-capability.sh; }
 
-# Clients that make PTX or NVVM IR while they run, against their own CPU paths; writes docs/apps/README.md.
-part_jit() {
+# A part of scripts/apps/clients.txt, against the programs' own CPU paths. The page is of all rows that there are.
+clients() {
     rc=0
-    scripts/apps/jit.sh || rc=1
-    scripts/apps/jit.sh ptxas || rc=1
-    scripts/apps/jit.sh page && return "$rc"
+    scripts/apps/clients.sh "$1" || rc=$?
+    scripts/apps/clients.sh page >/dev/null || true
+    return "$rc"
 }
 
 results=$(mktemp)
@@ -61,8 +71,8 @@ for part; do
     echo "== $part"
     rc=0
     case $part in
-    ptx | programs | runtime11 | python | llama-text | llama-check | compare | capability | jit) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
-    *) echo "kudzu: there is no part $part" >&2; rc=2 ;;
+    ptx | programs | runtime11 | python | llama | llama-text | llama-check | compare | capability) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
+    *) clients "$part" || rc=$? ;;
     esac
     if [ $rc = 0 ]; then how=ok; else how="FAILED (exit $rc)" bad=1; fi
     echo "$part: $how, $(($(date +%s) - begin)) s" >>"$results"

@@ -1,7 +1,12 @@
-"""Cases of a client: each computes on Kudzu twice and on the client's CPU path once, and is a line of JSON in the file $ROWS.
+"""Cases of a client: each computes on Kudzu twice and on the client's CPU path twice, and is a line of JSON in the file $ROWS.
 
-A case whose line is there already is not run again. scripts/apps/jit.sh starts the programs, scripts/apps/page.py writes the page."""
+    client = Client("JAX", jax.__version__)
+    client.case("cholesky", lambda: on_kudzu(f), lambda: on_the_cpu(f), bound=2e-6, group="linalg")
+    client.figure("MLP, a step", lambda: step(gpu), lambda: step(cpu), group="training")
 
+A case whose line is there already is not run again. scripts/apps/clients.sh starts the programs, scripts/apps/page.py writes the page."""
+
+import ctypes
 import inspect
 import json
 import os
@@ -20,6 +25,35 @@ def launches():
     with open(os.environ["KUDZU_STATS"], "rb") as f:
         words = struct.unpack("<8Q", f.read(64))
     return words[LAUNCHES] + words[INTERPRETED]
+
+
+def capability():
+    """What the program sees: the variable, else what the device reports. Ask late: kudzu run chooses by what the process has loaded."""
+    if value := os.environ.get("KUDZU_COMPUTE_CAPABILITY"):
+        return value
+    cuda, device, words = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), (ctypes.c_int(), ctypes.c_int())
+    calls = [lambda: cuda.cuInit(0), lambda: cuda.cuDeviceGet(ctypes.byref(device), 0)]
+    calls += [lambda w=w, a=a: cuda.cuDeviceGetAttribute(ctypes.byref(w), a, device) for w, a in zip(words, (75, 76))]
+    if any(call() for call in calls):
+        return "none"
+    return f"{words[0].value}.{words[1].value}"
+
+
+def least(f, turns):
+    """The least time of some turns, in seconds, after one that is not counted."""
+    f()
+    times = []
+    for _ in range(turns):
+        begin = time.perf_counter()
+        f()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def brief(e):
+    """An exception on one line."""
+    text = " ".join(f"{type(e).__name__}: {e}".split())
+    return text if len(text) < 300 else f"{text[:150]} … {text[-150:]}"
 
 
 def array(x):
@@ -50,11 +84,11 @@ def error(got, want):
 
 
 class Client:
-    """The rows of one client at one compute capability. Arguments of the program are names of cases: only these run."""
+    """The rows of one client. Arguments of the program are names of cases: only these run. Of source is where the client is from."""
 
-    def __init__(self, name, version, **more):
+    def __init__(self, name, version, source="PyPI", **more):
         self.file = os.environ["ROWS"]
-        self.row = {"client": name, "version": version, "capability": os.environ["KUDZU_COMPUTE_CAPABILITY"], **more}
+        self.row = {"client": name, "version": version, "source": source, **more}
         self.done = set()
         if os.path.exists(self.file):
             with open(self.file) as f:
@@ -64,7 +98,12 @@ class Client:
             with open(self.running) as f:
                 self.write(case=f.read(), status="failed", note="the process ended or ran out of time", launches=0)
 
+    def wants(self, name):
+        """Whether this process is to run the case."""
+        return name not in self.done and (not sys.argv[1:] or name in sys.argv[1:])
+
     def write(self, **values):
+        self.row.setdefault("capability", capability())
         line = json.dumps({**self.row, **values})
         print(line, flush=True)
         with open(self.file, "a") as f:
@@ -73,17 +112,31 @@ class Client:
         if os.path.exists(self.running):
             os.remove(self.running)
 
-    def case(self, name, run, want, bound=0.0):
-        """run computes on Kudzu and returns arrays or tensors of the host, or a tuple of them; want the same on the CPU.
-
-        Right is what differs by no more than bound (see error), both times, and launched a kernel of ours both times."""
-        if name in self.done or (sys.argv[1:] and name not in sys.argv[1:]):
+    def measure(self, name, row, fill):
+        """Lets fill complete a row, and writes it. What failed may have spoiled the process: it ends."""
+        if not self.wants(name):
             return
         with open(self.running, "w") as f:
             f.write(name)
-        row = {"case": name, "bound": bound, "launches": 0}
+        row = {"case": name, "launches": 0, **row}
         before = launches()
         try:
+            fill(row)
+        except Exception as e:
+            row.update(status="failed", note=brief(e), launches=launches() - before)
+        if row.get("error") == float("inf"):
+            row["error"] = "NaN"
+        self.write(**row)
+        if row["status"] == "failed":
+            sys.stdout.flush()
+            os._exit(AGAIN)
+
+    def case(self, name, run, want, bound=0.0, group="operations"):
+        """run computes on Kudzu and returns arrays or tensors of the host, or a tuple of them; want the same on the CPU.
+
+        Right is what differs by no more than bound (see error), both times, and launched a kernel of ours both times."""
+
+        def fill(row):
             if not inspect.isroutine(want):
                 expected = want
             else:
@@ -94,22 +147,30 @@ class Client:
             row["error"] = 0.0
             counts = []
             for turn in ("first_s", "second_s"):
-                begin = time.perf_counter()
+                before, begin = launches(), time.perf_counter()
                 got = run()
                 row[turn] = time.perf_counter() - begin
                 row["error"] = max(row["error"], error(got, expected))
-                counts.append(launches() - before - sum(counts))
+                counts.append(launches() - before)
             row["launches"] = counts[-1]
             if min(counts) == 0:
                 row.update(status="failed", note="no launch of ours was counted")
             else:
                 row["status"] = "right" if row["error"] <= bound else "wrong"
-        except Exception as e:
-            text = " ".join(f"{type(e).__name__}: {e}".split())
-            row.update(status="failed", note=text if len(text) < 300 else f"{text[:150]} … {text[-150:]}", launches=launches() - before)
-        if row.get("error") == float("inf"):
-            row["error"] = "NaN"
-        self.write(**row)
-        if row["status"] == "failed":
-            sys.stdout.flush()
-            os._exit(AGAIN)
+
+        self.measure(name, {"group": group, "bound": bound}, fill)
+
+    def figure(self, name, kudzu, cpu, group="operations", turns=5):
+        """Two times of the same work, with the same number of threads. kudzu and cpu are functions, of which the least of some turns
+        counts, or seconds that the caller measured so."""
+
+        def fill(row):
+            before = launches()
+            row["cpu_s"] = least(cpu, turns) if callable(cpu) else cpu
+            row["second_s"] = least(kudzu, turns) if callable(kudzu) else kudzu
+            row["launches"] = launches() - before
+            row["status"] = "figure"
+            if callable(kudzu) and row["launches"] == 0:
+                row.update(status="failed", note="no launch of ours was counted")
+
+        self.measure(name, {"group": group, "figure": True}, fill)

@@ -1,4 +1,4 @@
-"""A client's own tests, as rows: one a test, whose status is right, failed or skipped. scripts/apps/jit.sh starts it again after a
+"""A client's own tests, as rows: one a test, whose status is right, failed or skipped. scripts/apps/clients.sh starts it again after a
 failure, which may have spoiled the process, and after some minutes; a test that has a row is not run again."""
 
 import importlib
