@@ -251,12 +251,13 @@ func withTools(env []string) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(dir, smiName)); err != nil {
 		return env, nil
 	}
+	env = withToolkit(env, filepath.Dir(dir), "/usr/local/cuda")
 	for _, v := range toolVars {
 		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, v[0]+"=") }) {
 			env = append(env, v[0]+"="+filepath.Join(dir, v[1]))
 		}
 	}
-	env = withToolkit(env, filepath.Dir(dir), "/usr/local/cuda")
+	env = withXLA(env, filepath.Dir(dir))
 	env = frontOf(env, "PATH", dir)
 	path, _ := strings.CutPrefix(env[len(env)-1], "PATH=")
 	return env, os.Setenv("PATH", path)
@@ -276,6 +277,25 @@ func withToolkit(env []string, ours, installed string) []string {
 		return env
 	}
 	return append(env, "CUDA_HOME="+ours)
+}
+
+// withXLA has XLA find our libdevice: TensorFlow, whose wheel has none, asks neither CUDA_HOME nor CUDA_PATH. A folder that the
+// flags name stays, and so do flags in a file.
+func withXLA(env []string, ours string) []string {
+	const flag = "--xla_gpu_cuda_data_dir="
+	if _, err := os.Stat(filepath.Join(ours, libdevice.File)); err != nil || strings.ContainsAny(ours, " \t") {
+		return env
+	}
+	was := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, "XLA_FLAGS="); ok {
+			was = strings.TrimSpace(v)
+		}
+	}
+	if strings.Contains(was, flag) || was != "" && !strings.HasPrefix(was, "-") {
+		return env
+	}
+	return setEnv(env, "XLA_FLAGS", strings.TrimSpace(was+" "+flag+ours))
 }
 
 func setEnv(env []string, name, val string) []string {
