@@ -92,3 +92,27 @@ func TestBackendSoftmax(t *testing.T) {
 	near(t, "softmax", ys(), 1e-5, func(i int) float64 { return math.Exp(xs[i]) / row(i/70) })
 	near(t, "statistics", ss(), 1e-5, func(i int) float64 { return math.Log(row(i)) })
 }
+
+// TestBackendZeroFactor: what a pointwise operation takes zero times has no address, and is not read where it has one.
+func TestBackendZeroFactor(t *testing.T) {
+	const none, nan = false, true
+	for _, side := range []bool{none, nan} {
+		n := newOpGraph(t)
+		dim := []int64{2, 3, 4, 5}
+		x, xs := n.input(nn.F32, nn.Packed(dim...), dim...)
+		z, zid := n.describe(nn.F32, dim, nn.Packed(dim...))
+		n.ptrs[zid] = 0
+		if side == nan {
+			var zs []float64
+			z, zs = n.input(nn.F32, nn.Packed(dim...), dim...)
+			n.fill(zs, []float64{math.NaN()})
+		}
+		y, ys := n.output(nn.F32, nn.Packed(dim...), dim...)
+		pw := n.make(dnn.CUDNN_BACKEND_POINTWISE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_POINTWISE_MODE, dnn.CUDNN_POINTWISE_ADD}, attr{dnn.CUDNN_ATTR_POINTWISE_MATH_PREC, dnn.CUDNN_DATA_FLOAT})
+		n.op(dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pw}, attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
+			attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_BDESC, z}, attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y},
+			attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 2.0}, attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 0.0})
+		n.run()
+		near(t, "y", ys(), 1e-6, func(i int) float64 { return 2 * xs[i] })
+	}
+}

@@ -110,7 +110,23 @@ func checkPointwise(o *operation) error {
 	if axis := pointAxis(o); mode == dnn.CUDNN_POINTWISE_GEN_INDEX && (axis < 0 || axis >= len(o.out[0].dim)) {
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM, "axis %d of %d", axis, len(o.out[0].dim))
 	}
+	o.in = slices.DeleteFunc(o.in, func(t *tensor) bool {
+		used := false
+		for i, a := range args {
+			used = used || a.uid == t.uid && !o.unread(i, a)
+		}
+		return !used && slices.ContainsFunc(args, func(a *tensor) bool { return a.uid == t.uid })
+	})
 	return nil
+}
+
+// alphas are the factors of a pointwise operation's first two tensors.
+var alphas = []Attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, dnn.CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2}
+
+// unread reports an argument in memory whose factor is 0. It is not read and needs no address: XLA gives none to the side input
+// of a convolution that has none.
+func (o *operation) unread(i int, t *tensor) bool {
+	return !t.virtual && i < len(alphas) && o.g.float(alphas[i], 1) == 0
 }
 
 func pointAxis(o *operation) int {
@@ -159,12 +175,16 @@ func (w *writing) pointwise(o *operation) fuse.Value {
 		return w.index(o.out[0], pointAxis(o))
 	}
 	var args []fuse.Value
-	for _, t := range pointArgs(o) {
+	for i, t := range pointArgs(o) {
+		if o.unread(i, t) {
+			args = append(args, p.Const(k, 0))
+			continue
+		}
 		args = append(args, w.in(t))
-	}
-	for i, a := range []Attr{dnn.CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, dnn.CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2} {
-		if by := o.g.float(a, 1); by != 1 && i < len(args) {
-			args[i] = p.Do(k, fuse.Mul, args[i], p.Const(k, by))
+		if i < len(alphas) {
+			if by := o.g.float(alphas[i], 1); by != 1 {
+				args[i] = p.Do(k, fuse.Mul, args[i], p.Const(k, by))
+			}
 		}
 	}
 	op := row.op
