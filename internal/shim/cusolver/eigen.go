@@ -27,12 +27,12 @@ type eigen struct {
 	how     *method // by Jacobi's method
 }
 
-// size are the elements that one matrix needs.
+// size are the elements that all matrices need.
 func (p *eigen) size() int64 {
 	if p.how != nil {
-		return syevjSize(p.n)
+		return syevjSize(p.n, p.a.batch)
 	}
-	return eigenSize(p.n)
+	return eigenSize(p.n, p.a.batch)
 }
 
 // eigenvalues finds the values and vectors.
@@ -43,8 +43,13 @@ func (j *job) eigenvalues(p *eigen) error {
 	return j.syev(p)
 }
 
-// eigenSize are the elements that one matrix needs.
-func eigenSize(n int64) int64 { return 6 * n }
+// eigenSize are the elements that a batch needs; large matrices have the same, one after the other.
+func eigenSize(n, batch int64) int64 {
+	if blocked(n, batch) {
+		return tridiagonalSize(n)
+	}
+	return 6 * n * batch
+}
 
 // check judges what all have; the 64-bit interface and others have more arguments before these.
 func (p *eigen) check(j *job, mode Mode, before int) error {
@@ -56,10 +61,10 @@ func (p *eigen) check(j *job, mode Mode, before int) error {
 	if err := fits(p.n, p.a.batch); err != nil {
 		return err
 	}
-	return enough(p.work, p.lwork, p.size()*p.a.batch)
+	return enough(p.work, p.lwork, p.size())
 }
 
-// syev launches it: a warp for each matrix.
+// syev launches it: a warp for each small matrix, blocked steps for a large one.
 func (j *job) syev(p *eigen) error {
 	if p.a.batch <= 0 {
 		return nil
@@ -69,6 +74,9 @@ func (j *job) syev(p *eigen) error {
 	}
 	if p.info == hostmem.Nil {
 		return invalidValue
+	}
+	if blocked(p.n, p.a.batch) {
+		return j.syevBlocked(p)
 	}
 	var q shim.Params
 	p.a.Put(&q)
@@ -80,7 +88,7 @@ func (t *Thread) syevSize(h Handle, mode Mode, fill Fill, n, lda, batch int64) (
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	return eigenSize(max(n, 0)) * max(batch, 0), nil
+	return eigenSize(max(n, 0), max(batch, 0)), nil
 }
 
 // SyevdBufferSize is what Syevd needs.
@@ -144,7 +152,7 @@ func (t *Thread) SyevjBatchedBufferSize(h Handle, mode Mode, fill Fill, n int64,
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	return count(syevjSize(max(n, 0)) * max(batch, 0))
+	return count(syevjSize(max(n, 0), max(batch, 0)))
 }
 
 // SyevjBatched is Syevj for matrices one behind the other.
@@ -229,7 +237,7 @@ func (t *Thread) SygvdBufferSize(h Handle, kind solver.CusolverEigType_t, mode M
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	return count((&general{eigen: eigen{n: max(n, 0)}}).size())
+	return count((&general{eigen: eigen{a: mat{batch: 1}, n: max(n, 0)}}).size())
 }
 
 // Sygvd solves A x = w B x, A B x = w x or B A x = w x.
@@ -270,7 +278,7 @@ func (t *Thread) SygvjBufferSize(h Handle, kind solver.CusolverEigType_t, mode M
 	if err := t.live(h); err != nil {
 		return 0, err
 	}
-	return count((&general{eigen: eigen{n: max(n, 0), how: &method{}}}).size())
+	return count((&general{eigen: eigen{a: mat{batch: 1}, n: max(n, 0), how: &method{}}}).size())
 }
 
 // Sygvj is Sygvd with Jacobi's method.

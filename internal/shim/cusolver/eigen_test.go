@@ -84,7 +84,7 @@ func diagonal(d []float64) full {
 // TestSyevd: values in order, vectors, and the same values without vectors, on every kind of matrix.
 func TestSyevd(t *testing.T) {
 	onTypes(t, func(r *rig) {
-		for _, n := range []int{1, 2, 3, 33, 50} {
+		for _, n := range []int{1, 2, 3, 32, 33, 50, 97} { // from fewRows on in blocked steps
 			for i, kind := range kinds {
 				fill := fills[i%2]
 				a := r.spectrum(kind, n)
@@ -113,14 +113,15 @@ func TestSyevd(t *testing.T) {
 // TestNotFinite: a NaN or an infinity ends as NaN with an info, and soon.
 func TestNotFinite(t *testing.T) {
 	onTypes(t, func(r *rig) {
-		for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-			a := r.hermitian(20)
+		for i, bad := range []float64{math.NaN(), math.Inf(1), math.NaN(), math.Inf(-1)} {
+			n := []int{20, 40}[i/2]
+			a := r.hermitian(n)
 			a.set(9, 3, complex(bad, 0))
 			a.set(3, 9, complex(bad, 0))
-			w, info := r.memory(8*20), r.infoAt()
-			r.ok(r.th.Syevd(r.h, withVectors, blas.CUBLAS_FILL_MODE_LOWER, 20, r.put(a, 20), 20, w, r.memory(120*16), 120, info, r.e))
-			if v := r.info(info); v == 0 || !math.IsNaN(r.values(w, 20)[0]) {
-				r.t.Errorf("eigenvalues of a matrix with %v: info %d, %v", bad, v, r.values(w, 20)[0])
+			w, info, size := r.memory(8*n), r.infoAt(), eigenSize(int64(n), 1)
+			r.ok(r.th.Syevd(r.h, withVectors, blas.CUBLAS_FILL_MODE_LOWER, int64(n), r.put(a, n), int64(n), w, r.memory(int(size)*16), size, info, r.e))
+			if v := r.info(info); v == 0 || !math.IsNaN(r.values(w, n)[0]) {
+				r.t.Errorf("eigenvalues of a matrix with %v: info %d, %v", bad, v, r.values(w, n)[0])
 			}
 		}
 	})
@@ -177,7 +178,7 @@ func TestSygvd(t *testing.T) {
 		b := r.positive(n)
 		b.set(11, 11, -3)
 		info := r.infoAt()
-		r.ok(r.th.Sygvd(r.h, 1, noVectors, blas.CUBLAS_FILL_MODE_LOWER, n, r.put(r.hermitian(n), n), n, r.put(b, n), n, r.memory(8*n), r.memory(16*(6*n+4)), 6*n+4, info, r.e))
+		r.ok(r.th.Sygvd(r.h, 1, noVectors, blas.CUBLAS_FILL_MODE_LOWER, n, r.put(r.hermitian(n), n), n, r.put(b, n), n, r.memory(8*n), r.memory(16*int(eigenSize(n, 1)+4)), eigenSize(n, 1)+4, info, r.e))
 		if v := r.info(info); v != n+12 {
 			r.t.Errorf("B is not positive definite: info %d", v)
 		}

@@ -203,8 +203,8 @@ func (t *Thread) DnXgesvdjGetSweeps(h Handle, info solver.GesvdjInfo_t) (int32, 
 	return n, err
 }
 
-// syevjSize are the elements that one matrix needs: two copies, and what syev does.
-func syevjSize(n int64) int64 { return 2*n*n + eigenSize(n) }
+// syevjSize are the elements that a batch needs: two copies, and what syev does.
+func syevjSize(n, batch int64) int64 { return 2*n*n*batch + eigenSize(n, batch) }
 
 // syevj turns V' A V, with the vectors of syev, by Jacobi's rotations.
 func (j *job) syevj(p *eigen) error {
@@ -224,7 +224,7 @@ func (j *job) syevj(p *eigen) error {
 	at := func(k int64) hostmem.Ptr { return hostmem.Ptr(int64(p.work) + k*batch*size) }
 	inner, product := stacked(at(0), n, n, batch, p.a.e), stacked(at(n*n), n, n, batch, p.a.e)
 	q := *p
-	q.how, q.vectors, q.work, q.lwork = nil, true, at(2*n*n), eigenSize(n)*batch
+	q.how, q.vectors, q.work, q.lwork = nil, true, at(2*n*n), eigenSize(n, batch)
 	var whole, end shim.Params
 	inner.Put(&whole)
 	whole.U32(uint32(n), flag(p.fill == blas.CUBLAS_FILL_MODE_UPPER))

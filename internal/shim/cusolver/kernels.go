@@ -14,10 +14,11 @@ var texts = packed.New(packedTexts)
 
 // The modules, kernels/*.cu.
 var (
-	factorKernels     = &shim.Kernels{Name: "cuSOLVER factorizations", Text: texts.Lazy("factor")}
-	eigenKernels      = &shim.Kernels{Name: "cuSOLVER eigenvalues", Text: texts.Lazy("eigen")}
-	svdKernels        = &shim.Kernels{Name: "cuSOLVER singular values", Text: texts.Lazy("svd")}
-	generalKernels    = &shim.Kernels{Name: "cuSOLVER eigenvalues of any complex matrix", Text: texts.Lazy("general")}
-	realKernels       = &shim.Kernels{Name: "cuSOLVER eigenvalues of any real matrix", Text: texts.Lazy("real")}
-	indefiniteKernels = &shim.Kernels{Name: "cuSOLVER indefinite matrices", Text: texts.Lazy("indefinite")}
+	factorKernels      = &shim.Kernels{Name: "cuSOLVER factorizations", Text: texts.Lazy("factor")}
+	eigenKernels       = &shim.Kernels{Name: "cuSOLVER eigenvalues", Text: texts.Lazy("eigen")}
+	tridiagonalKernels = &shim.Kernels{Name: "cuSOLVER eigenvalues of large matrices", Text: texts.Lazy("tridiagonal")}
+	svdKernels         = &shim.Kernels{Name: "cuSOLVER singular values", Text: texts.Lazy("svd")}
+	generalKernels     = &shim.Kernels{Name: "cuSOLVER eigenvalues of any complex matrix", Text: texts.Lazy("general")}
+	realKernels        = &shim.Kernels{Name: "cuSOLVER eigenvalues of any real matrix", Text: texts.Lazy("real")}
+	indefiniteKernels  = &shim.Kernels{Name: "cuSOLVER indefinite matrices", Text: texts.Lazy("indefinite")}
 )

@@ -35,7 +35,7 @@ func TestSyevdx(t *testing.T) {
 		const n = 34
 		a, info, w, meig := r.hermitian(n), r.infoAt(), r.memory(8*n), r.memory(8)
 		ty, real := typeOf(r.e), typeOf(realOf(r.e))
-		r.ok(r.th.Syevd(r.h, noVectors, fills[0], n, r.put(a, n), n, w, r.memory(16*6*n), 6*n, info, r.e))
+		r.ok(r.th.Syevd(r.h, noVectors, fills[0], n, r.put(a, n), n, w, r.memory(16*int(eigenSize(n, 1))), eigenSize(n, 1), info, r.e))
 		for i, c := range choices(r.values(w, n)) {
 			check := func(pa hostmem.Ptr, got int64, what string) {
 				r.t.Helper()
@@ -88,7 +88,7 @@ func TestSygvdx(t *testing.T) {
 		const n = 20
 		a, b, info, w, meig := r.hermitian(n), r.positive(n), r.infoAt(), r.memory(8*n), r.memory(8)
 		ty, real := typeOf(r.e), typeOf(realOf(r.e))
-		r.ok(r.th.Sygvd(r.h, 1, noVectors, fills[0], n, r.put(a, n), n, r.put(b, n), n, w, r.memory(16*(6*n+4)), 6*n+4, info, r.e))
+		r.ok(r.th.Sygvd(r.h, 1, noVectors, fills[0], n, r.put(a, n), n, r.put(b, n), n, w, r.memory(16*int(eigenSize(n, 1)+4)), eigenSize(n, 1)+4, info, r.e))
 		for i, c := range choices(r.values(w, n)) {
 			check := func(pa hostmem.Ptr, got int64) {
 				r.t.Helper()

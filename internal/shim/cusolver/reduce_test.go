@@ -113,14 +113,15 @@ func TestCapture(t *testing.T) {
 		r.ok(r.th.DnSetStream(r.h, rt.CudaStream_t(s)))
 		a := r.positive(n)
 		pa, w, info := r.put(a, n), r.memory(8*n), r.infoAt()
-		work := r.memory(n * n * r.e.Size())
+		size := eigenSize(n, 1)
+		work := r.memory(int(size) * r.e.Size())
 		bytes := uint64(n * n * r.e.Size())
 		fresh := append([]byte(nil), hostmem.Bytes(pa, bytes)...)
 		r.ok(r.th.Potrf(r.h, fills[0], n, pa, n, 0, 0, info, r.e)) // the handle's memory is there from now on
 		r.ok(d.StreamSynchronize(s))
 		r.ok(d.StreamBeginCapture(s, cu.CU_STREAM_CAPTURE_MODE_GLOBAL))
 		r.ok(r.th.Potrf(r.h, fills[0], n, pa, n, 0, 0, info, r.e))
-		r.ok(r.th.Syevd(r.h, withVectors, fills[0], n, pa, n, w, work, n*n, info, r.e))
+		r.ok(r.th.Syevd(r.h, withVectors, fills[0], n, pa, n, w, work, size, info, r.e))
 		var g cu.CUgraph
 		r.ok(d.StreamEndCapture(s, hostmem.Of(&g)))
 		x, err := d.GraphInstantiateWithFlags(g, 0)
