@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -160,8 +161,7 @@ func (b *build) device(in input, c code) (*cubin.File, error) {
 func (b *build) deviceCode(in input, c code) (*cubin.File, error) {
 	comp := b.compiler(in, c.virtual)
 	ptx, deps := b.between(fmt.Sprintf("%s.compute_%s.ptx", stem(in.path), c.virtual)), filepath.Join(b.temp, stem(in.path)+c.virtual+".d")
-	args := append(comp.Device(&b.place), b.search()...)
-	args = append(args, b.hostSearch()...)
+	args := slices.Concat(comp.Device(&b.place), b.search(), b.hostSearch(), b.overlays[in.path])
 	if !b.has(optDeviceG) {
 		args = append(args, "-w") // the host's side says it
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -74,8 +75,7 @@ var gccOnly = map[string]bool{"-fno-gnu-unique": true, "-fno-var-tracking-assign
 
 // hostArgs compile a source of CUDA C++ for the host.
 func (b *build) hostArgs(in input, fatbin string) []string {
-	args := append(b.compiler(in, "").Host(&b.place, fatbin), b.hostOptions()...)
-	args = append(append(args, b.search()...), tolerant...)
+	args := slices.Concat(b.compiler(in, "").Host(&b.place, fatbin), b.hostOptions(), b.search(), b.overlays[in.path], tolerant)
 	for _, a := range b.toCompiler() {
 		if !gccOnly[a] {
 			args = append(args, a)

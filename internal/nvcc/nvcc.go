@@ -44,6 +44,8 @@ type build struct {
 	place   cudacc.Place
 	temp    string // a folder
 	files   []input
+	// overlays are, for each source, the options by which clang sees its launches whole; see launches.go.
+	overlays map[string][]string
 }
 
 // input is a file of the command line.
@@ -176,7 +178,7 @@ func (b *build) prepare() error {
 	if b.temp, err = os.MkdirTemp("", "kudzu-cc-*"); err != nil {
 		return err
 	}
-	return nil
+	return b.joinAll()
 }
 
 func (b *build) choosePhase() error {
