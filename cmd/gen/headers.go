@@ -45,6 +45,9 @@ var thinHeaders = []struct {
 	names []string
 }{
 	{"cublas", []string{"cublas_api.h"}},
+	{"cufft", []string{"cufftXt.h"}},
+	{"cusparse", []string{"cusparse_v2.h"}},
+	{"cuda", []string{"cudaProfiler.h"}},
 	{"cusolver", []string{"cusolverDn.h", "cusolverSp.h", "cusolverSp_LOWLEVEL_PREVIEW.h", "cusolverRf.h"}},
 	{"cudnn", []string{"cudnn_version.h", "cudnn_graph.h", "cudnn_ops.h", "cudnn_cnn.h", "cudnn_adv.h", "cudnn_backend.h"}},
 	{"cudart", []string{"cuda_runtime.h", "driver_types.h", "vector_types.h", "library_types.h", "texture_types.h", "surface_types.h", "cuda_profiler_api.h"}},
