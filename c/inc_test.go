@@ -3,7 +3,6 @@ package c
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -47,84 +46,6 @@ func TestLoadable(t *testing.T) {
 	want := "nvshmemx_hostlib_init_attr 3\nnvshmem_malloc 0\nnvshmemx_float_sum_reduce_on_stream 3\nnvshmem_float_g 0\nnvshmem_double_atomic_fetch 0\ncusparseLtInit 10\ncusparseLtMatmul 10\ncuptiSubscribe 27\ncuptiSubscribe 27\n"
 	if err != nil || stdout != want || strings.Count(stderr, "NVSHMEM is not supported") != 1 {
 		t.Errorf("%v\n%s%s", err, stdout, stderr)
-	}
-}
-
-// TestFilesOfGPU: a program of kudzu run finds the files of its devices, asked through libc or not, and nobody else does.
-func TestFilesOfGPU(t *testing.T) {
-	libs := dist(t)
-	kudzu := command(t, libs)
-	look := "cat /proc/driver/nvidia/version; for f in /dev/nvidia0 /dev/nvidia1 /dev/nvidiactl /dev/nvidia-uvm; do test -c $f && echo $f; done; ls /proc/driver/nvidia/gpus; echo x >/dev/null && pwd"
-	cmd := exec.Command(kudzu, "run", "--files", "namespace", "sh", "-c", look)
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(cleanEnv(), "KUDZU_DEVICES=2", "KUDZU_DRIVER_VERSION=13.0")
-	out, err := cmd.CombinedOutput()
-	if strings.Contains(string(out), "will not find") {
-		t.Skipf("no mount namespace here: %s", out)
-	}
-	if _, there := os.Stat("/dev/nvidiactl"); there == nil {
-		t.Skip("this machine has a GPU of NVIDIA's")
-	}
-	dir, linkErr := filepath.EvalSymlinks(cmd.Dir)
-	text := string(out)
-	if err != nil || linkErr != nil || !strings.HasPrefix(text, "NVRM version: ") ||
-		!strings.HasSuffix(text, "/dev/nvidia0\n/dev/nvidia1\n/dev/nvidiactl\n/dev/nvidia-uvm\n0000:01:00.0\n0000:02:00.0\n"+dir+"\n") {
-		t.Errorf("%v\n%s", err, text)
-	}
-	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
-		t.Error("/dev/nvidiactl is there for everybody")
-	}
-	// Readable by others whatever the umask, which the program keeps; of this machine's kind.
-	cmd = exec.Command("sh", "-c", "umask 077; exec "+kudzu+" run --files namespace sh -c 'umask; stat -c %a /dev/nvidiactl /proc/driver/nvidia /proc/driver/nvidia/version; grep -c \"UNIX $(uname -m) \" /proc/driver/nvidia/version'")
-	cmd.Env = cleanEnv()
-	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "0077\n666\n555\n444\n1\n" {
-		t.Errorf("umask 077: %v, %q", err, out)
-	}
-	cmd = exec.Command(kudzu, "run", "--files", "none", "--load", "path", "sh", "-c", "test -c /dev/nvidia0")
-	cmd.Env = cleanEnv()
-	if err := cmd.Run(); err == nil {
-		t.Error("--files none: /dev/nvidia0 is there")
-	}
-}
-
-// TestFilesOfGPUElsewhere: a user whose working directory cannot be entered by its name stays in it, without the files.
-func TestFilesOfGPUElsewhere(t *testing.T) {
-	enter := filepath.Join(dist(t), "kudzu-enter")
-	if os.Geteuid() != 0 {
-		t.Skip("only root can start another user in a closed directory")
-	}
-	if _, err := exec.LookPath("setpriv"); err != nil {
-		t.Skip("no setpriv")
-	}
-	as := "setpriv --reuid 65534 --regid 65534 --clear-groups "
-	if out, err := exec.Command("sh", "-c", "cd / && "+as+enter+" -v 1 1 x /bin/pwd pwd").CombinedOutput(); err != nil || string(out) != "/\n" {
-		t.Skipf("no user namespace here: %v, %s", err, out)
-	}
-	dir := filepath.Join(t.TempDir(), "in")
-	if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("sh", "-c", "cd "+dir+" && exec "+as+enter+" -v 1 1 x /usr/bin/readlink readlink /proc/self/cwd").CombinedOutput()
-	if text := string(out); err != nil || !strings.Contains(text, "will not find") || !strings.HasSuffix(text, "\n"+dir+"\n") {
-		t.Errorf("%v, %q", err, text)
-	}
-}
-
-// TestFilesOfGPUAll: where some of the files cannot be made, none of them is there.
-func TestFilesOfGPUAll(t *testing.T) {
-	enter, dir := filepath.Join(dist(t), "kudzu-enter"), t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "nvidia"), nil, 0o644); err != nil { // where a folder has to be
-		t.Fatal(err)
-	}
-	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
-		t.Skip("this machine has a GPU of NVIDIA's")
-	}
-	if out, err := exec.Command("unshare", "-m", "mount", "--bind", dir, "/proc/driver").CombinedOutput(); err != nil {
-		t.Skipf("no mount namespace here: %v, %s", err, out)
-	}
-	out, err := exec.Command("unshare", "-m", "sh", "-c", "mount --bind "+dir+" /proc/driver && exec "+enter+" -v 1 1 x /bin/ls ls /dev /proc/driver").CombinedOutput()
-	if text := string(out); err != nil || !strings.Contains(text, "will not find") || strings.Contains(text, "nvidiactl\n") {
-		t.Errorf("%v\n%s", err, text)
 	}
 }
 

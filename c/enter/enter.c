@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +54,23 @@ static int bind_file(const char *from, const char *to) {
 	return mount(from, to, NULL, MS_BIND, NULL);
 }
 
+// The old /dev, below the new one, for users who may make no node: see ptmx.
+#define OLD_DEV ".kudzu-old"
+
+// ptmx makes /dev/ptmx. The kernel looks for pts beside it, in the mount that it is opened through: a file that is bound alone has
+// nothing beside it, and its open fails. So it is a node of its own, beside the pts of the new /dev; who may make none opens the old
+// one, in a folder that is bound whole.
+static int ptmx(int old, const char *folder, const char *to, const struct stat *st) {
+	char from[64], whole[64 + NAME_MAX];
+	if (!mknod(to, st->st_mode, st->st_rdev))
+		return chmod(to, st->st_mode & 07777) || lchown(to, st->st_uid, st->st_gid);
+	snprintf(from, sizeof from, "/proc/self/fd/%d", old);
+	snprintf(whole, sizeof whole, "%s/" OLD_DEV, folder);
+	if (mkdir(whole, 0755) || mount(from, whole, NULL, MS_BIND | MS_REC, NULL))
+		return -1;
+	return umount2(whole, MNT_DETACH) || symlink(OLD_DEV "/ptmx", to); // the new /dev was bound, too, over the old one
+}
+
 // again makes in a folder, which a tmpfs now covers, what was in it before: old is a descriptor of that.
 static int again(int old, const char *folder) {
 	int look = openat(old, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -73,6 +92,8 @@ static int again(int old, const char *folder) {
 			bad = n < 0 || symlink(link, to);
 		} else if (S_ISDIR(st.st_mode)) {
 			bad = mkdir(to, 0755) || mount(from, to, NULL, MS_BIND | MS_REC, NULL);
+		} else if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(5, 2)) {
+			bad = ptmx(old, folder, to, &st);
 		} else {
 			bad = bind_file(from, to);
 		}
