@@ -85,6 +85,24 @@ func TestFilesOfGPUTerminal(t *testing.T) {
 	})
 }
 
+// TestFilesOfGPUSandbox: a sandbox that a program starts beside the files of a GPU can mount a /proc of its own.
+func TestFilesOfGPUSandbox(t *testing.T) {
+	sandbox := "unshare --user --map-root-user --pid --fork --mount-proc "
+	if out, err := exec.Command("sh", "-c", "cd / && "+sandbox+"true").CombinedOutput(); err != nil {
+		t.Skipf("no sandbox here: %v, %s", err, out)
+	}
+	entered(t, "cd / && ENTER /usr/bin/env env "+sandbox+"sh -c 'echo $$; ls -d /proc/driver/nvidia'", func(t *testing.T, out string, err error) {
+		if err == nil || !strings.HasPrefix(out, "1\n") || strings.Count(out, "No such file") != 1 {
+			t.Errorf("%v, %q", err, out)
+		}
+	})
+	entered(t, "cd / && ENTER /bin/ls ls -a /proc/driver", func(t *testing.T, out string, err error) {
+		if err != nil || !strings.Contains(out, "\nnvidia\n") || strings.Contains(out, "\nall\n") {
+			t.Errorf("%v, %q", err, out)
+		}
+	})
+}
+
 // TestFilesOfGPUElsewhere: a user whose working directory cannot be entered by its name stays in it, without the files.
 func TestFilesOfGPUElsewhere(t *testing.T) {
 	enter := filepath.Join(dist(t), "kudzu-enter")

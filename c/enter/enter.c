@@ -109,22 +109,43 @@ static int again(int old, const char *folder) {
 	return bad ? -1 : 0;
 }
 
-// cover puts a tmpfs over a folder, with what was there in it. Where that fails the folder is as it was.
-static int cover(const char *folder) {
+static void uncover(const char *folder, int mounts) {
+	int kept = errno;
+	while (mounts-- > 0)
+		umount2(folder, MNT_DETACH);
+	errno = kept;
+}
+
+// keep_proc keeps a copy of /proc without a cover, in a tmpfs below the one that is to cover /proc/driver: nobody can go there, but
+// the kernel lets sandboxes (bwrap, unshare --mount-proc) mount a /proc of their own only where some /proc shows all of itself.
+// It returns how many mounts cover /proc/driver for that; without them all else works.
+static int keep_proc(void) {
+	static const char cover[] = "/proc/driver", copy[] = "/proc/driver/all", inner[] = "/proc/driver/all/driver";
+	if (mount("tmpfs", cover, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755"))
+		return 0;
+	if (!mkdir(copy, 0755) && !mount("/proc", copy, NULL, MS_BIND | MS_REC, NULL) && !umount2(inner, MNT_DETACH)) // inner: this tmpfs, again
+		return 1;
+	umount2(cover, MNT_DETACH);
+	return 0;
+}
+
+// cover puts a tmpfs over a folder, with what was there in it, and what below mounts there before. It returns how many mounts cover
+// the folder, or -1, and then the folder is as it was.
+static int cover(const char *folder, int (*below)(void)) {
 	int old = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (old < 0)
 		return -1;
+	int mounts = below ? below() : 0;
 	int bad = mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755");
-	if (!bad && again(old, folder)) {
-		int kept = errno;
-		umount2(folder, MNT_DETACH);
-		errno = kept;
-		bad = -1;
-	}
+	mounts += !bad;
+	if (!bad)
+		bad = again(old, folder);
+	if (bad)
+		uncover(folder, mounts);
 	int kept = errno;
 	close(old);
 	errno = kept;
-	return bad;
+	return bad ? -1 : mounts;
 }
 
 static int device(const char *path) { return access(path, F_OK) ? bind_file("/dev/null", path) : 0; }
@@ -165,24 +186,18 @@ static int about(int count, const char *version, const char *model) {
 static int files(int count, const char *version, const char *model) {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
 		return failed("mounts of its own");
-	int dev = 0, proc = 0, bad = 0;
+	int dev = 0, proc = 0, bad = 0; // dev, proc: mounts over each
 	if (access("/dev/nvidiactl", F_OK)) {
-		bad = cover("/dev") ? failed("/dev") : 0;
-		if ((dev = !bad))
-			bad = devices(count);
+		dev = cover("/dev", NULL);
+		bad = dev < 0 ? failed("/dev") : devices(count);
 	}
 	if (!bad && access("/proc/driver/nvidia/version", F_OK)) {
-		bad = cover("/proc/driver") ? failed("/proc/driver") : 0;
-		if ((proc = !bad))
-			bad = about(count, version, model);
+		proc = cover("/proc/driver", keep_proc);
+		bad = proc < 0 ? failed("/proc/driver") : about(count, version, model);
 	}
 	if (bad) {
-		int kept = errno;
-		if (proc)
-			umount2("/proc/driver", MNT_DETACH);
-		if (dev)
-			umount2("/dev", MNT_DETACH);
-		errno = kept;
+		uncover("/proc/driver", proc);
+		uncover("/dev", dev);
 	}
 	return bad;
 }

@@ -27,7 +27,7 @@ const enterName = "kudzu-enter"
 const modelName = "Kudzu"
 
 // inNamespace decides who gets the namespace. That of users other than root is a user namespace, too, in which the files of root
-// are nobody's: ssh and sudo refuse those, and sandboxes cannot mount /proc. So auto leaves it where a library answers for the files.
+// are nobody's: ssh and sudo refuse those. So auto leaves it where a library answers for the files.
 func inNamespace(how string, root, preloaded bool) bool {
 	return how == filesNamespace || how != filesNone && (root || !preloaded)
 }
