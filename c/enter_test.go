@@ -103,6 +103,40 @@ func TestFilesOfGPUSandbox(t *testing.T) {
 	})
 }
 
+// TestFilesOfGPUSignal: a program that was started with SIGCHLD blocked has none waiting.
+func TestFilesOfGPUSignal(t *testing.T) {
+	if out, err := exec.Command("env", "--block-signal=CHLD", "true").CombinedOutput(); err != nil {
+		t.Skipf("env: %v, %s", err, out)
+	}
+	entered(t, "cd / && env --block-signal=CHLD ENTER /bin/grep grep ShdPnd /proc/self/status", func(t *testing.T, out string, err error) {
+		if err != nil || out != "ShdPnd:\t0000000000000000\n" {
+			t.Errorf("%v, %q", err, out)
+		}
+	})
+}
+
+// TestFilesOfGPUBelow: a program whose working directory has another one mounted over its name stays in it.
+func TestFilesOfGPUBelow(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for d := dir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	below := "unshare -m sh -c 'cd " + dir + " && mount -t tmpfs tmpfs " + dir + " && exec "
+	if out, err := exec.Command("sh", "-c", below+"ls'").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespace here: %v, %s", err, out)
+	}
+	entered(t, below+"ENTER /bin/ls ls'", func(t *testing.T, out string, err error) {
+		if lines := strings.Split(strings.TrimSpace(out), "\n"); err != nil || lines[len(lines)-1] != "mine" {
+			t.Errorf("%v, %q", err, out)
+		}
+	})
+}
+
 // TestFilesOfGPUElsewhere: a user whose working directory cannot be entered by its name stays in it, without the files.
 func TestFilesOfGPUElsewhere(t *testing.T) {
 	enter := filepath.Join(dist(t), "kudzu-enter")
