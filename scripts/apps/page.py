@@ -21,6 +21,11 @@ def seconds(s):
     return f"{s:.0f} s" if s >= 10 else f"{s:.1f} s" if s >= 1 else f"{1e3 * s:.0f} ms" if s >= 0.01 else f"{1e3 * s:.1f} ms"
 
 
+def unit(r):
+    """What errors and bounds of a row are counted in, where it is not parts of the largest magnitude."""
+    return f" {r['unit']}" if "unit" in r else ""
+
+
 def number(x):
     return "exact" if x == 0 else f"{x:.1e}" if isinstance(x, float) else str(x if x is not None else "-")
 
@@ -60,7 +65,7 @@ def summary(rows):
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for (client, version, source, cc), rs in clients(rows):
         right = [r for r in rs if r["status"] == "right"]
-        bound = number(max((r["bound"] for r in right), default=None))
+        bound = number(max((r["bound"] for r in right), default=None)) + (unit(right[0]) if right else "")
         how = f"{len(right)} of {len(rs)}"
         how = how if len(right) == len(rs) else f"**{how}**"
         times = " | ".join(total(right, t) for t in ("first_s", "warm_s", "second_s", "cpu_s"))
@@ -171,7 +176,7 @@ def details(rows):
         for r in cases:
             times = " | ".join(seconds(r.get(t)) for t in ("first_s", "warm_s", "second_s", "cpu_s"))
             how = "" if r["status"] == "right" else f"**{r['status']}** {r.get('note', '')}".strip().replace("|", "\\|").replace("<", "&lt;")
-            yield f"| {r.get('group', '')} | {r['case']} | {number(r.get('bound'))} | {number(r.get('error'))} | {times} | {r['launches']} | {how} |"
+            yield f"| {r.get('group', '')} | {r['case']} | {number(r.get('bound'))}{unit(r)} | {number(r.get('error'))}{unit(r)} | {times} | {r['launches']} | {how} |"
         timed = [r for r in rs if r["status"] == "figure"]
         if timed:
             yield ""
