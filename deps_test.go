@@ -27,7 +27,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin", may: "cubin zstd"}, {room: "cubin"}, {room: "zstd"}, {room: "bcn"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "nvvmir", may: "lazyre"}, {room: "cudacc", may: "lazyre"}, {room: "lazyre"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
-	{room: "trace/emit"}, {room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "libdevice", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
+	{room: "demangle"}, {room: "trace/emit"}, {room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "libdevice", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
 	{room: "lockrank", why: "the order of locks: every room may import it"},
 	{room: "spec"}, {room: "spec/*", may: "spec/*", why: "generated: an interface names the types of another"},
 	// compiler
@@ -86,12 +86,12 @@ var rules = []rule{
 	{room: "toolkit", may: "assemble cubin fatbin driver ptx ptx/check ptx/isa", why: "NVIDIA's programs under their names; driver has the version that is presented"},
 	{room: "nvcc", may: "assemble backend compile cubin cudacc driver fatbin ptx", why: "the compiler driver; backend has the capability of this machine, driver the version that is presented"},
 	{room: "devices", may: "backend backend/* cache compile dump logx", why: "the image, the CLI and the tests share one list of backends"},
-	{room: "trace", may: "cubin fatbin ptx ptx/isa spec", why: "decodes by the tables of the interfaces; the PTX of modules has the layout of parameters"},
+	{room: "trace", may: "cubin demangle fatbin ptx ptx/isa spec", why: "decodes by the tables of the interfaces; the PTX of modules has the layout of parameters"},
 	{room: "replay", may: "backend backend/interp compile config devices driver dump pass shrink spec/cu", why: "it runs launches without a program: a module is read as the driver reads it, and passes are forced by name"},
 	// border
 	{room: "abi", may: "spec spec/*", cgo: true},
 	{room: "bind", may: "abi spec spec/* driver cudart shim/* hostmem logx"},
-	{room: "trace/timeline", may: "trace"},
+	{room: "trace/timeline", may: "demangle trace"},
 	{room: "c", why: "no code: the tests of the C side"},
 	{room: "testkit", may: "*"}, {room: "testkit/truth", may: "*"}, {room: "testkit/progen", may: "*"}, {room: "testkit/texels", may: "*"}, {room: "testkit/devicemath", may: "*"}, {room: "testkit/pages", may: "*"}, {room: "testkit/bench", may: "*"}, {room: "testkit/contract", may: "*"}, {room: "testkit/hipdouble", may: "*"}, {room: "testkit/libdouble", may: "*"}, {room: "testkit/apinet", may: "spec"},
 	{room: "testkit/gguf"}, {room: "testkit/gguf/make", may: "testkit/gguf"}, {room: "testkit/compared", may: "*"}, {room: "testkit/compiled", may: "*"}, {room: "testkit/cudacc", may: "*"},

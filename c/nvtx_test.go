@@ -32,7 +32,7 @@ func TestNVTX(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tr.Close()
-		tl, err := timeline.Build(tr)
+		tl, err := timeline.Build(tr, timeline.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

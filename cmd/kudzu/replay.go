@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kudzu/internal/config"
+	"kudzu/internal/demangle"
 	"kudzu/internal/devices"
 	"kudzu/internal/dump"
 	"kudzu/internal/replay"
@@ -240,7 +241,7 @@ func tellDifferences(list []replay.Difference, words int, out io.Writer) {
 
 // describeDump says what a file has, in a line.
 func describeDump(f *dump.File, out io.Writer) {
-	fmt.Fprintf(out, "%s: grid %s, block %s", f.Kernel, dims(f.Grid), dims(f.Block))
+	fmt.Fprintf(out, "%s: grid %s, block %s", demangle.Function(f.Kernel), dims(f.Grid), dims(f.Block))
 	if f.Cluster != [3]uint32{} {
 		fmt.Fprintf(out, ", cluster %s", dims(f.Cluster))
 	}
@@ -265,6 +266,9 @@ func dims(d [3]uint32) string { return fmt.Sprintf("%dx%dx%d", d[0], d[1], d[2])
 // showDump lists what a file has.
 func showDump(f *dump.File, out io.Writer) error {
 	describeDump(f, out)
+	if name := demangle.Name(f.Kernel); name != f.Kernel {
+		fmt.Fprintf(out, "  function %s, symbol %s\n", name, f.Kernel)
+	}
 	for i, p := range f.Params {
 		if p.Offset+p.Size <= len(f.Values) {
 			fmt.Fprintf(out, "  parameter %d, %s: %x\n", i, p.Name, f.Values[p.Offset:p.Offset+p.Size])

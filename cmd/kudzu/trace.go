@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kudzu/internal/config"
+	"kudzu/internal/demangle"
 	"kudzu/internal/driver"
 	"kudzu/internal/trace"
 )
@@ -26,11 +27,11 @@ type traceVerb struct {
 // traceVerbs is a function because usage lists it. A program of such a name is traced with kudzu trace -- NAME.
 func traceVerbs() []traceVerb {
 	return []traceVerb{
-		{"show", "[-n COUNT] [--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--failed] [--all] [--no-time] [--format text|json] TRACE", "print its calls", runTraceShow},
+		{"show", "[-n COUNT] [--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--failed] [--all] [--no-time] [--mangled] [--format text|json] TRACE", "print its calls", runTraceShow},
 		{"grep", "[options of show] REGEXP TRACE", "print the lines that match", runTraceGrep},
-		{"stats", "[--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--json] TRACE", "count calls and kernels, and add up their times", runTraceStats},
+		{"stats", "[--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--mangled] [--json] TRACE", "count calls and kernels, and add up their times", runTraceStats},
 		{"diff", "[--ignore REGEXP] [--polls] [--nested] [--no-outs] [-C LINES] A B", "show the first call that differs", runTraceDiff},
-		{"timeline", "[-o PAGE.html] [--perfetto FILE.json] TRACE", "write a page for a browser: calls, queues, kernels, memory over time", runTraceTimeline},
+		{"timeline", "[-o PAGE.html] [--perfetto FILE.json] [--mangled] TRACE", "write a page for a browser: calls, queues, kernels, memory over time", runTraceTimeline},
 	}
 }
 
@@ -40,6 +41,7 @@ type traceWith struct {
 	filter           recordFilter
 	real             bool
 	realDirs         string
+	mangled          bool
 }
 
 func (t *traceWith) options() map[string]option {
@@ -55,6 +57,10 @@ func (t *traceWith) options() map[string]option {
 		}},
 		"--lib": {what: "list of libraries", put: func(_ *runWith, val string) error {
 			t.filter.libs = strings.Split(val, ",")
+			return nil
+		}},
+		"--mangled": {put: func(_ *runWith, _ string) error {
+			t.mangled = true
 			return nil
 		}},
 		"--real": {what: "list of folders", optional: true, put: func(_ *runWith, val string) error {
@@ -126,6 +132,7 @@ func traceHelp(out io.Writer) error {
 		"\n  --format F    what is written while the program runs: text (the default), json, or nothing (binary)"+
 		"\n  --log FILE    where; default: standard error"+
 		"\n  --only REGEXP, --lib NAMES   of which functions or kernels, of which libraries (cuda,cublas)"+
+		"\n  --mangled     names of kernels as modules have them, not as C++ does"+
 		"\n  --real[=DIRS] the calls go to NVIDIA's own driver and libraries, found in these folders"+
 		"\n  --backend, --load, --timeout   as for kudzu run\n\nWith a trace (a folder or one of its .kzt files):")
 	for _, v := range traceVerbs() {
@@ -255,8 +262,9 @@ func plural(n int, what string) string {
 
 // recordFilter is which records are shown.
 type recordFilter struct {
-	only     *regexp.Regexp // names of functions and of kernels
-	libs     []string       // cublas, cuda …
+	only     *regexp.Regexp  // names of functions and of kernels, as they are or as C++ has them
+	fits     map[string]bool // kernels that were asked about
+	libs     []string        // cublas, cuda …
 	thread   int
 	from, to int64 // nanoseconds; to 0: no end
 	failed   bool
@@ -279,7 +287,7 @@ func (f *recordFilter) wants(r *trace.Record) bool {
 	}
 	c := r.Call
 	if c == nil {
-		return !f.failed && f.libs == nil && (f.only == nil || r.Event != nil && f.only.MatchString(r.Event.Text))
+		return !f.failed && f.libs == nil && (f.only == nil || r.Event != nil && f.kernel(r.Event.Text))
 	}
 	if f.failed && (!c.Failed || c.Waiting) {
 		return false
@@ -287,7 +295,24 @@ func (f *recordFilter) wants(r *trace.Record) bool {
 	if f.libs != nil && !slices.ContainsFunc(f.libs, func(l string) bool { return isLibrary(c.Library, l) }) {
 		return false
 	}
-	return f.only == nil || f.only.MatchString(c.Name) || c.Launch != nil && f.only.MatchString(c.Launch.Kernel)
+	return f.only == nil || f.only.MatchString(c.Name) || c.Launch != nil && f.kernel(c.Launch.Kernel)
+}
+
+// kernel reports whether --only fits one of a kernel's two names.
+func (f *recordFilter) kernel(name string) bool {
+	fits, ok := f.fits[name]
+	if !ok {
+		fits = matchesKernel(f.only, name)
+		if f.fits == nil {
+			f.fits = map[string]bool{}
+		}
+		f.fits[name] = fits
+	}
+	return fits
+}
+
+func matchesKernel(re *regexp.Regexp, name string) bool {
+	return re.MatchString(name) || re.MatchString(demangle.Name(name))
 }
 
 // isLibrary knows libcublas.so.12 by cublas, libcublas, libcublas.so and its whole name.

@@ -125,6 +125,39 @@ first difference at call 2: cuMemAlloc has bytesize=4096 and bytesize=8192
 	}
 }
 
+// TestTraceNames: kernels have the names that C++ gives them, or with --mangled those of modules, and are found by both.
+func TestTraceNames(t *testing.T) {
+	dir := t.TempDir()
+	w := trace.NewWriter(7, 1, false, "app")
+	th := w.Thread(7)
+	th.Call(trace.Call{Library: "libcuda.so.1", Name: "cuInit", Begin: 0, End: 10, Words: []uint64{0}})
+	th.Event(trace.Event{Type: trace.Kernel, Begin: 1000, End: 3000, Text: "_Z5scaleIfLi4EEvPT_i"})
+	th.Event(trace.Event{Type: trace.Mark, Begin: 4000, End: 4000, Text: "done"})
+	if err := w.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args     []string
+		has, not string
+	}{
+		{[]string{"show", dir}, "-- kernel scale<float, 4> grid", "_Z5"},
+		{[]string{"show", "--mangled", dir}, "-- kernel _Z5scaleIfLi4EEvPT_i grid", "scale<"},
+		{[]string{"grep", "PT_i", dir}, "-- kernel scale<float, 4> grid", "cuInit"},
+		{[]string{"grep", `float\*, int`, dir}, "-- kernel scale<float, 4> grid", "done"},
+		{[]string{"grep", "scale<", "--mangled", dir}, "-- kernel _Z5scale", "cuInit"},
+		{[]string{"show", "--only", "scale<float", dir}, "-- kernel scale<float, 4> grid", "done"},
+		{[]string{"show", "--only", "^_Z5scale", dir}, "-- kernel scale<float, 4> grid", "done"},
+		{[]string{"stats", dir}, "  scale<float, 4>\n", "_Z5"},
+		{[]string{"stats", "--mangled", dir}, "  _Z5scaleIfLi4EEvPT_i\n", "scale<"},
+		{[]string{"stats", "--json", dir}, "_Z5scaleIfLi4EEvPT_i", "scale<"},
+	} {
+		got, err := kudzu(append([]string{"trace"}, c.args...)...)
+		if err != nil || !strings.Contains(got, c.has) || strings.Contains(got, c.not) {
+			t.Errorf("%v: %v\n%s", c.args, err, got)
+		}
+	}
+}
+
 func TestTraceUsage(t *testing.T) {
 	for _, args := range [][]string{{}, {"--format", "xml", "true"}, {"--only", "(", "true"}, {"-o"}} {
 		if _, err := kudzu(append([]string{"trace"}, args...)...); err == nil || !strings.Contains(err.Error(), "usage: kudzu trace") {

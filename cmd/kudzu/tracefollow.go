@@ -35,6 +35,7 @@ func (t *traceWith) follower() (*follower, error) {
 		f.file, w = file, file
 	}
 	d := trace.NewDecoder(t.dir)
+	d.Mangled = t.mangled
 	f.tail, f.stream = trace.NewTail(t.dir), trace.NewStream(d, newLines(t.format, w, d))
 	f.stream.Wants = t.filter.wants
 	return f, nil

@@ -11,16 +11,18 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"kudzu/internal/demangle"
 	"kudzu/internal/trace"
 )
 
 // traceView is what the options of show, grep and stats ask for.
 type traceView struct {
 	recordFilter
-	count  int // of lines; 0: all
-	format string
-	noTime bool
-	all    bool // calls that found something not ready, too
+	count   int // of lines; 0: all
+	format  string
+	noTime  bool
+	all     bool // calls that found something not ready, too
+	mangled bool // names of kernels as modules have them
 }
 
 // viewOptions reads options, which may stand anywhere before the last of the n other arguments.
@@ -73,6 +75,7 @@ func (*traceView) options() map[string]viewOption {
 		"--lib":     {"list of libraries", func(v *traceView, val string) error { v.libs = strings.Split(val, ","); return nil }},
 		"--failed":  {"", func(v *traceView, _ string) error { v.failed = true; return nil }},
 		"--no-time": {"", func(v *traceView, _ string) error { v.noTime = true; return nil }},
+		"--mangled": {"", func(v *traceView, _ string) error { v.mangled = true; return nil }},
 		"--all":     {"", func(v *traceView, _ string) error { v.all = true; return nil }},
 		"--json":    {"", func(v *traceView, _ string) error { v.format = "json"; return nil }},
 		"--format": {"text or json", func(v *traceView, val string) error {
@@ -151,6 +154,7 @@ func (v *traceView) show(path string, out io.Writer, re *regexp.Regexp) (int, er
 	}
 	defer tr.Close()
 	d := trace.NewDecoder(tr.Dir)
+	d.Mangled = v.mangled
 	to := &grepped{w: out, re: re}
 	var lines trace.Lines
 	if p := trace.NewPrinter(to, d); v.format == "text" {
@@ -167,9 +171,7 @@ func (v *traceView) show(path string, out io.Writer, re *regexp.Regexp) (int, er
 		if !v.wants(r) {
 			return true
 		}
-		if failed = lines.Record(r); failed == nil && v.count != 0 {
-			failed = lines.Flush() // to know how many lines there are
-		}
+		failed = to.record(lines, r, v.count != 0)
 		return failed == nil && (v.count == 0 || to.count < v.count)
 	})
 	for _, e := range []error{failed, lines.Close()} {
@@ -184,8 +186,35 @@ func (v *traceView) show(path string, out io.Writer, re *regexp.Regexp) (int, er
 type grepped struct {
 	w     io.Writer
 	re    *regexp.Regexp
+	every bool // the record of these lines matches, whatever is in them
 	part  []byte
 	count int
+}
+
+// record writes one. A kernel has two names, and lines have one of them. flush: it must be known how many lines there are.
+func (g *grepped) record(to trace.Lines, r *trace.Record, flush bool) error {
+	name := ""
+	switch {
+	case r.Call != nil && r.Call.Launch != nil:
+		name = r.Call.Launch.Kernel
+	case r.Event != nil:
+		name = r.Event.Text
+	}
+	if g.re == nil || name == "" || !matchesKernel(g.re, name) {
+		if err := to.Record(r); err != nil || !flush {
+			return err
+		}
+		return to.Flush()
+	}
+	if err := to.Flush(); err != nil {
+		return err
+	}
+	g.every = true
+	defer func() { g.every = false }()
+	if err := to.Record(r); err != nil {
+		return err
+	}
+	return to.Flush()
 }
 
 func (g *grepped) Write(b []byte) (int, error) {
@@ -203,7 +232,7 @@ func (g *grepped) Write(b []byte) (int, error) {
 		}
 		line := rest[:i+1]
 		rest = rest[i+1:]
-		if g.re != nil && !g.re.Match(line[:i]) {
+		if g.re != nil && !g.every && !g.re.Match(line[:i]) {
 			continue
 		}
 		g.count++
@@ -245,18 +274,23 @@ func runTraceStats(args []string, out io.Writer) error {
 	for _, part := range []struct {
 		title string
 		rows  []*trace.Count
-	}{{"function", s.Functions}, {"library", s.Libraries}, {"kernel", s.Kernels}, {"thread", s.Threads}, {"inside", s.Events}} {
-		if err := countTable(out, part.title, part.rows, most); err != nil {
+		cpp   bool
+	}{{"function", s.Functions, false}, {"library", s.Libraries, false}, {"kernel", s.Kernels, !v.mangled}, {"thread", s.Threads, false}, {"inside", s.Events, false}} {
+		if err := countTable(out, part.title, part.rows, most, part.cpp); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mostRows is how many rows a table has; -n says another number.
-const mostRows = 40
+// mostRows is how many rows a table has; -n says another number. Names of kernels are cut to so many characters.
+const (
+	mostRows  = 40
+	mostOfCPP = 100
+)
 
-func countTable(out io.Writer, title string, rows []*trace.Count, most int) error {
+// countTable prints rows; cpp: their names are those of kernels.
+func countTable(out io.Writer, title string, rows []*trace.Count, most int, cpp bool) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -268,11 +302,15 @@ func countTable(out io.Writer, title string, rows []*trace.Count, most int) erro
 			fmt.Fprintf(w, "\t\t\t\t\t\t  ... and %d more\n", len(rows)-i)
 			break
 		}
+		name := c.Name
+		if cpp {
+			name = demangle.Column(name, mostOfCPP)
+		}
 		if !c.Timed() {
-			fmt.Fprintf(w, "%d\t%d\t-\t-\t-\t-\t  %s\n", c.Calls, c.Failed, trace.Printable(c.Name))
+			fmt.Fprintf(w, "%d\t%d\t-\t-\t-\t-\t  %s\n", c.Calls, c.Failed, trace.Printable(name))
 			continue
 		}
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", c.Calls, c.Failed, trace.Duration(c.Total), trace.Duration(c.Mean()), trace.Duration(c.Min), trace.Duration(c.Max), trace.Printable(c.Name))
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", c.Calls, c.Failed, trace.Duration(c.Total), trace.Duration(c.Mean()), trace.Duration(c.Min), trace.Duration(c.Max), trace.Printable(name))
 	}
 	return w.Flush()
 }

@@ -18,6 +18,7 @@ func runTraceTimeline(args []string, out io.Writer) error {
 	flags.SetOutput(io.Discard)
 	page := flags.String("o", "", "")
 	perfetto := flags.String("perfetto", "", "")
+	mangled := flags.Bool("mangled", false, "")
 	if err := flags.Parse(args); err != nil {
 		return errUsage{err.Error()}
 	}
@@ -29,7 +30,7 @@ func runTraceTimeline(args []string, out io.Writer) error {
 		return err
 	}
 	defer tr.Close()
-	tl, err := timeline.Build(tr)
+	tl, err := timeline.Build(tr, timeline.Options{Mangled: *mangled})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kudzu/internal/demangle"
 	"kudzu/internal/spec"
 )
 
@@ -32,16 +33,32 @@ type Arg struct {
 
 // Decoder says what calls mean. It learns from each call what handles stand for, so calls are to be given in the order of time.
 type Decoder struct {
+	Mangled bool // names of kernels stay as they are in modules
+
 	dir   string
 	apis  map[string]*face // by soname
 	funcs map[names]*function
 	procs map[*Process]*objects
 	code  map[string]*code // of modules, by file
+	cpp   map[string]string
+}
+
+// Function is a kernel's name as lines have it: that of the C++ function, with arguments of its template, without its parameters.
+func (d *Decoder) Function(kernel string) string {
+	if d.Mangled {
+		return kernel
+	}
+	s, ok := d.cpp[kernel]
+	if !ok {
+		s = demangle.Function(kernel)
+		d.cpp[kernel] = s
+	}
+	return s
 }
 
 // NewDecoder makes a decoder for the trace in a folder, whose modules it may read.
 func NewDecoder(dir string) *Decoder {
-	return &Decoder{dir: dir, apis: map[string]*face{}, funcs: map[names]*function{}, procs: map[*Process]*objects{}, code: map[string]*code{}}
+	return &Decoder{dir: dir, apis: map[string]*face{}, funcs: map[names]*function{}, procs: map[*Process]*objects{}, code: map[string]*code{}, cpp: map[string]string{}}
 }
 
 // face is an interface in the version of one library.

@@ -11,6 +11,7 @@ import (
 // Launch is a kernel launch, whichever function made it.
 type Launch struct {
 	Kernel      string // its name, or its handle's where that is not known
+	Function    string // the same as C++ has it
 	Grid, Block [3]uint32
 	Shared      uint64
 	Stream      Value
@@ -54,6 +55,7 @@ func (d *Decoder) launch(o *objects, at *launchArgs, c *Call) {
 	default:
 		l.Kernel = "0x" + strconv.FormatUint(handle.Bits, 16)
 	}
+	l.Function = d.Function(l.Kernel)
 	if at.config != 0 {
 		config := c.Args[at.config-1].Value.To
 		if config == nil || !l.configured(config.Fields) {

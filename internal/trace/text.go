@@ -225,7 +225,7 @@ func appendArgs(b []byte, c *Call) []byte {
 }
 
 func (l *Launch) append(b []byte) []byte {
-	b = append(b, l.Kernel...)
+	b = append(b, l.Function...)
 	b = append(b, ", grid="...)
 	b = appendDim(b, l.Grid)
 	b = append(b, ", block="...)
@@ -284,13 +284,23 @@ func (t EventType) String() string {
 	return "event " + strconv.Itoa(int(t))
 }
 
+// about is an event's text; that of some is the name of a kernel.
+func (d *Decoder) about(e *Event) string {
+	switch e.Type {
+	case Kernel, Enqueue, Compile:
+		return d.Function(e.Text)
+	case Copy, Fill, HostFunction, Memory, Queue, Fault, RangeBegin, RangeEnd, Mark, ThreadName, Domain:
+	}
+	return e.Text
+}
+
 func (p *Printer) appendEvent(b []byte, r *Record) []byte {
 	e := r.Event
 	b = append(b, "-- "...)
 	b = append(b, e.Type.String()...)
-	if e.Text != "" && e.Text != e.Type.String() {
+	if text := p.d.about(e); text != "" && text != e.Type.String() {
 		b = append(b, ' ')
-		b = append(b, e.Text...)
+		b = append(b, text...)
 	}
 	switch e.Type {
 	case Kernel:

@@ -11,8 +11,8 @@ import (
 )
 
 // Build makes the timeline of a trace.
-func Build(t *trace.Trace) (*Timeline, error) {
-	b := &builder{decoder: trace.NewDecoder(t.Dir), procs: map[*trace.Process]*process{}, short: map[string]string{}, taken: map[string]int{}}
+func Build(t *trace.Trace, o Options) (*Timeline, error) {
+	b := &builder{Options: o, decoder: trace.NewDecoder(t.Dir), procs: map[*trace.Process]*process{}, short: map[string]string{}, taken: map[string]int{}}
 	err := t.Each(func(r *trace.Record) bool {
 		b.last = max(b.last, r.Time)
 		switch {
@@ -71,7 +71,13 @@ func notes(t *trace.Trace) []string {
 	return out
 }
 
+// Options are what a timeline is to show.
+type Options struct {
+	Mangled bool // names of kernels as modules have them
+}
+
 type builder struct {
+	Options
 	decoder *trace.Decoder
 	procs   map[*trace.Process]*process
 	last    int64
@@ -184,9 +190,7 @@ func callDetail(b *builder, c *trace.Call) string {
 	d.add("library", c.Library)
 	if l := c.Launch; l != nil {
 		d.add("kernel", b.kernel(l.Kernel))
-		if b.kernel(l.Kernel) != l.Kernel {
-			d.add("symbol", l.Kernel)
-		}
+		b.called(&d, l.Kernel)
 		d.add("source", l.Source)
 		d.add("grid", dims(l.Grid))
 		d.add("block", dims(l.Block))

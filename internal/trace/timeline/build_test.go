@@ -55,7 +55,7 @@ func recorded(t testing.TB) *trace.Trace {
 }
 
 func TestBuild(t *testing.T) {
-	tl, err := Build(recorded(t))
+	tl, err := Build(recorded(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +109,8 @@ func TestBuild(t *testing.T) {
 // TestFunctionNames: kernels of C++ are shown by the names that the program's text has.
 func TestFunctionNames(t *testing.T) {
 	for in, want := range map[string]string{
-		"vecadd": "vecadd", "_Z6vecaddPfS_": "vecadd", "_ZN2at6native4foldIfEEvv": "at::native::fold<…>", "_Z4gemmIfLi4EEvPT_": "gemm<…>",
-		"_ZL5quickv": "quick", "_ZN12_GLOBAL__N_11fEv": "(anonymous)::f", "_Z": "_Z", "_Z99x": "_Z99x", "_ZN": "_ZN", "_Z0": "_Z0", "_ZNK3abc3defEv": "abc::def", "_Z99999999999999999999x": "_Z99999999999999999999x",
+		"vecadd": "vecadd", "_Z6vecaddPfS_": "vecadd", "_ZN2at6native4foldIfEEvv": "at::native::fold<float>", "_Z4gemmIfLi4EEvPT_": "gemm<float, 4>",
+		"_ZL5quickv": "quick", "_ZN12_GLOBAL__N_11fEv": "(anonymous namespace)::f", "_Z": "_Z", "_Z99x": "_Z99x", "_ZN": "_ZN", "_Z0": "_Z0", "_ZNK3abc3defEv": "abc::def", "_Z99999999999999999999x": "_Z99999999999999999999x",
 	} {
 		got := (&builder{short: map[string]string{}, taken: map[string]int{}}).kernel(in)
 		if got != want {
@@ -118,8 +118,13 @@ func TestFunctionNames(t *testing.T) {
 		}
 	}
 	b := &builder{short: map[string]string{}, taken: map[string]int{}}
-	if x, y, again := b.kernel("_Z1fIfEvv"), b.kernel("_Z1fIdEvv"), b.kernel("_Z1fIfEvv"); x != "f<…>" || y != "f<…> #2" || again != x {
+	long := "_Z1fI" + strings.Repeat("3abc", 40) + "E"
+	if x, y, again := b.kernel(long+"vv"), b.kernel(long+"vi"), b.kernel(long+"vv"); !strings.Contains(x, "…") || y != x+" #2" || again != x {
 		t.Errorf("%s, %s, %s", x, y, again)
+	}
+	b.Mangled = true
+	if s := b.kernel("_Z1fIfEvv"); s != "_Z1fIfEvv" {
+		t.Error(s)
 	}
 }
 
@@ -148,7 +153,7 @@ func FuzzBuild(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer tr.Close()
-		tl, err := Build(tr)
+		tl, err := Build(tr, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

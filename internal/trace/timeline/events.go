@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kudzu/internal/demangle"
 	"kudzu/internal/trace"
 )
 
@@ -87,9 +88,7 @@ func (b *builder) streamName(e *trace.Event) string {
 func (b *builder) launchDetail(e *trace.Event) string {
 	var d detail
 	grid, block := e.Dims()
-	if b.kernel(e.Text) != e.Text {
-		d.add("symbol", e.Text)
-	}
+	b.called(&d, e.Text)
 	d.add("grid", dims(grid))
 	d.add("block", dims(block))
 	d.addf("dynamic shared memory", "%d", e.Values[3]&0xffffffff)
@@ -109,9 +108,7 @@ func bytesDetail(e *trace.Event) string {
 func (b *builder) compiled(e *trace.Event, s Span) Span {
 	var d detail
 	s.Kind, s.Name = Compile, b.kernel(e.Text)
-	if s.Name != e.Text {
-		d.add("symbol", e.Text)
-	}
+	b.called(&d, e.Text)
 	d.add("code", codeName(e.Values[0]))
 	if e.Values[1] != 0 {
 		d.add("from", "cache")
@@ -170,56 +167,32 @@ func (p *process) ranged(e *trace.Event, s Span) {
 	}
 }
 
+// most of a kernel's name is on a span; details have it whole.
+const most = 80
+
 // kernel is a name to read: that of the C++ function without parameters, with a number where several have the same.
 func (b *builder) kernel(name string) string {
-	if !strings.HasPrefix(name, "_Z") {
+	if b.Mangled {
 		return name
 	}
 	if s, ok := b.short[name]; ok {
 		return s
 	}
-	s := function(name)
-	b.taken[s]++
-	if n := b.taken[s]; n > 1 {
-		s = fmt.Sprintf("%s #%d", s, n)
+	s := demangle.Column(name, most)
+	if s != name {
+		b.taken[s]++
+		if n := b.taken[s]; n > 1 {
+			s = fmt.Sprintf("%s #%d", s, n)
+		}
 	}
 	b.short[name] = s
 	return s
 }
 
-// function reads the qualified name at the beginning of a mangled one (Itanium C++ ABI, <encoding>); what is not plain stays as it is.
-func function(mangled string) string {
-	rest, nested := strings.TrimPrefix(mangled, "_Z"), false
-	if r, ok := strings.CutPrefix(rest, "N"); ok {
-		rest, nested = strings.TrimLeft(r, "rVK"), true
+// called adds what a kernel is called, where the span does not say it.
+func (b *builder) called(d *detail, name string) {
+	if b.kernel(name) != name {
+		d.add("function", demangle.Name(name))
+		d.add("symbol", name)
 	}
-	rest = strings.TrimPrefix(rest, "L") // of this file only
-	var parts []string
-	for {
-		n, digits := 0, 0
-		for digits < len(rest) && digits < 6 && rest[digits] >= '0' && rest[digits] <= '9' {
-			n = n*10 + int(rest[digits]-'0')
-			digits++
-		}
-		if digits == 0 || n == 0 || digits+n > len(rest) {
-			break
-		}
-		part := rest[digits : digits+n]
-		if strings.HasPrefix(part, "_GLOBAL__N_") || strings.HasPrefix(part, "_INTERNAL_") {
-			part = "(anonymous)"
-		}
-		parts = append(parts, part)
-		rest = rest[digits+n:]
-		if !nested {
-			break
-		}
-	}
-	if len(parts) == 0 {
-		return mangled
-	}
-	s := strings.Join(parts, "::")
-	if strings.HasPrefix(rest, "I") {
-		s += "<…>"
-	}
-	return s
 }
