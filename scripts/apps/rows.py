@@ -131,14 +131,17 @@ class Client:
             sys.stdout.flush()
             os._exit(AGAIN)
 
-    def case(self, name, run, want, bound=0.0, group="operations"):
-        """run computes on Kudzu and returns arrays or tensors of the host, or a tuple of them; want the same on the CPU.
+    def case(self, name, run, want, bound=0.0, group="operations", cpu_s=None):
+        """run computes on Kudzu and returns arrays or tensors of the host, or a tuple of them; want the same on the CPU, or is what the
+        CPU made, in cpu_s seconds.
 
         Right is what differs by no more than bound (see error), both times, and launched a kernel of ours both times."""
 
         def fill(row):
             if not inspect.isroutine(want):
                 expected = want
+                if cpu_s is not None:
+                    row["cpu_s"] = cpu_s
             else:
                 for _ in range(2):  # the second time is the one to compare with
                     begin = time.perf_counter()
