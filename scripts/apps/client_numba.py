@@ -250,7 +250,7 @@ client.case("atomic max and min", lambda: launch(extremes, x.size, two, x, two),
 client.case("shuffle, ballot", lambda: launch(warp_sum, 10240 // 32 * 32, sums, np.resize(x, 10240), sums), lambda: np.resize(x, 10240).reshape(-1, 32).sum(1), 2e-6, g)
 client.case("sync of the grid", cooperative, lambda: whole + np.roll(whole, 1), 0, g)
 client.case("vectorize", lambda: smaller(x, y), lambda: np.where(x < y, x, y * 2), 0, u)
-client.case("vectorize f64, broadcast", lambda: smaller(x.astype("f8").reshape(-1, 1)[:50], y[:40].astype("f8")), lambda: np.where(x[:50, None] < y[:40], x[:50, None], y[:40].astype("f8") * 2), 0, u)
+client.case("vectorize f64, broadcast", lambda: smaller(x[:50, None].astype("f8"), y[None, :40].astype("f8")), lambda: np.where(x[:50, None] < y[:40], x[:50, None], y[:40].astype("f8") * 2), 0, u)
 client.case("guvectorize", lambda: dots(a, a[::-1].copy()), lambda: (a * a[::-1]).sum(1), 2e-6, u)
 client.case("cuda.reduce", lambda: np.float32(largest(cuda.to_device(x))), lambda: x.max(), 0, u)
 client.case("stream, events, pinned memory", streams, lambda: y + 2 * x, 1e-6, r)

@@ -150,7 +150,7 @@ def launched(kernel, dim, outs, *arrays, types=None):
     """Runs a kernel over arrays and zeros of (shape, dtype)."""
 
     def f(device):
-        given = [wp.array(a, dtype=t, device=device) for a, t in zip(arrays, types or [None] * len(arrays))]
+        given = [wp.array(a, dtype=t, device=device) for a, t in zip(arrays, types or [{"f": float, "i": int}[a.dtype.kind] for a in arrays])]
         made = [wp.zeros(shape, dtype=t, device=device) for shape, t in outs]
         wp.launch(kernel, dim, given + made, device=device)
         return tuple(made)
@@ -161,7 +161,7 @@ def launched(kernel, dim, outs, *arrays, types=None):
 def sort(device):
     k, v = wp.array(np.concatenate([keys, keys]), dtype=int, device=device), wp.array(np.arange(2 * n), dtype=int, device=device)
     wp.utils.radix_sort_pairs(k, v, n)
-    return wp.array(k.numpy()[:n], device=device), wp.array(v.numpy()[:n], device=device)
+    return k[:n], v[:n]
 
 
 def scan(device):

@@ -59,12 +59,12 @@ program() {
     if [ "$2" = pypi ]; then
         # shellcheck disable=SC2086
         HOME=$cache XDG_CACHE_HOME=$cache TORCHINDUCTOR_CACHE_DIR=$cache/inductor ROWS=$4 \
-            timeout "${KUDZU_APP_SECONDS:-900}" "$dist/bin/kudzu" run --stats="$4.stats" -- "$apps/$3/bin/python" "$script" ${CASES:-}
+            timeout "${KUDZU_APP_SECONDS:-1500}" "$dist/bin/kudzu" run --stats="$4.stats" -- "$apps/$3/bin/python" "$script" ${CASES:-}
     else
         in=/out/${cache#"$apps/"}
         # shellcheck disable=SC2086
         XDG_CACHE_HOME=$in TORCHINDUCTOR_CACHE_DIR=$in/inductor ROWS=/out/rows/${4##*/} \
-            timeout "${KUDZU_APP_SECONDS:-900}" scripts/apps/torch.sh --env="$3" --home="$in" --stats="/out/rows/${4##*/}.stats" "$apps" "$script" ${CASES:-}
+            timeout "${KUDZU_APP_SECONDS:-1500}" scripts/apps/torch.sh --env="$3" --home="$in" --stats="/out/rows/${4##*/}.stats" "$apps" "$script" ${CASES:-}
     fi
 }
 
@@ -72,7 +72,9 @@ program() {
 client() {
     # shellcheck disable=SC2046
     set -- "$2" $(clients | awk -v n="$1" '$1 == n')
-    capability=$1 name=$2 where=$4 env=$5 cache=$apps/cache/$2-$1 rows=$apps/rows/$2-$1.rows
+    capability=$1 name=$2 where=$4 env=$5 key=$2-$1
+    [ "$1" != - ] || key=$2
+    cache=$apps/cache/$key rows=$apps/rows/$key.rows
     shift 6
     install "$name" "$where" "$env" "$@" || return 1
     if [ -n "${WARM:-}" ]; then rows=${rows%.rows}.warm && rm -f "$rows" "$rows.running"; fi

@@ -17,7 +17,8 @@ import time
 import numpy as np
 
 LAUNCHES, INTERPRETED = 6, 7  # words of the file KUDZU_STATS: cpu.ReportLaunches, cpu.ReportInterpreted
-AGAIN = 75  # exit status: a case failed and may have spoiled the process; the others want a new one
+AGAIN = 75  # exit status: a case failed and may have spoiled the process, or it is old; the others want a new one
+PROCESS_SECONDS = 600  # after them a process makes way, so that each case has the rest of clients.sh's limit at least
 
 
 def launches():
@@ -87,7 +88,7 @@ class Client:
     """The rows of one client. Arguments of the program are names of cases: only these run. Of source is where the client is from."""
 
     def __init__(self, name, version, source="PyPI", **more):
-        self.file = os.environ["ROWS"]
+        self.file, self.end = os.environ["ROWS"], time.monotonic() + PROCESS_SECONDS
         self.row = {"client": name, "version": version, "source": source, **more}
         self.done = set()
         if os.path.exists(self.file):
@@ -127,7 +128,7 @@ class Client:
         if row.get("error") == float("inf"):
             row["error"] = "NaN"
         self.write(**row)
-        if row["status"] == "failed":
+        if row["status"] == "failed" or time.monotonic() > self.end:
             sys.stdout.flush()
             os._exit(AGAIN)
 
