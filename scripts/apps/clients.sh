@@ -72,9 +72,7 @@ program() {
 client() {
     # shellcheck disable=SC2046
     set -- "$2" $(clients | awk -v n="$1" '$1 == n')
-    capability=$1 name=$2 where=$4 env=$5 key=$2-$1
-    [ "$1" != - ] || key=$2
-    cache=$apps/cache/$key rows=$apps/rows/$key.rows
+    capability=$1 name=$2 where=$4 env=$5 cache=$apps/cache/$2-$1 rows=$apps/rows/$2-$1.rows
     shift 6
     install "$name" "$where" "$env" "$@" || return 1
     if [ -n "${WARM:-}" ]; then rows=${rows%.rows}.warm && rm -f "$rows" "$rows.running"; fi
