@@ -1,5 +1,5 @@
 """JAX on several devices of Kudzu in one process, against as many CPU devices of JAX: pmap, shard_map and jit of sharded arrays, whose
-collectives are NCCL's."""
+collectives are NCCL's. A collective alone is no launch, so each has a product before it."""
 
 import os
 
@@ -43,12 +43,12 @@ def loss(w, x):
 every = np.broadcast_to
 ring = [(k, (k + 1) % n) for k in range(n)]
 mapped("no collective", lambda a: jnp.sin(a) * 2, x)
-mapped("psum", lambda a: lax.psum(a, "i"), x)
+mapped("psum", lambda a: lax.psum(a * 2, "i"), x)
 mapped("pmax, pmin, pmean", lambda a: (lax.pmax(a, "i"), lax.pmin(a, "i"), lax.pmean(a, "i")), x)
-mapped("all_gather", lambda a: lax.all_gather(a, "i"), x, bound=0.0)
-mapped("ppermute", lambda a: lax.ppermute(a, "i", ring), x, bound=0.0)
-mapped("psum_scatter", lambda a: lax.psum_scatter(a, "i", scatter_dimension=0, tiled=True), x)
-mapped("all_to_all", lambda a: lax.all_to_all(a, "i", 0, 0, tiled=True), x, bound=0.0)
+mapped("all_gather", lambda a: lax.all_gather(a * 2, "i"), x, bound=0.0)
+mapped("ppermute", lambda a: lax.ppermute(a * 2, "i", ring), x, bound=0.0)
+mapped("psum_scatter", lambda a: lax.psum_scatter(a * 2, "i", scatter_dimension=0, tiled=True), x)
+mapped("all_to_all", lambda a: lax.all_to_all(a * 2, "i", 0, 0, tiled=True), x, bound=0.0)
 mapped("axis_index", lambda a: a + lax.axis_index("i"), x, bound=0.0)
 mapped("a step of training", lambda w, a: w - 0.1 * lax.pmean(jax.grad(loss)(w, a), "i"), every(w, (n, *w.shape)), x)
 
@@ -65,7 +65,7 @@ def sharded(name, f, specs, out, *args, bound=2e-6, shape=(n,), axes=("i",)):
 flat = x.reshape(-1, 6)
 sharded("elementwise", lambda a: jnp.exp(-a * a), (P("i"),), P("i"), flat)
 sharded("psum", lambda a: lax.psum(a.sum(0), "i"), (P("i"),), P(), flat, bound=5e-6)
-sharded("ppermute", lambda a: lax.ppermute(a, "i", ring), (P("i"),), P("i"), flat, bound=0.0)
+sharded("ppermute", lambda a: lax.ppermute(a * 2, "i", ring), (P("i"),), P("i"), flat, bound=0.0)
 sharded("product by rows", lambda a, w: a @ w, (P("i"), P()), P("i"), flat, w)
 sharded("product, sum over devices", lambda a, b: lax.psum(a @ b, "i"), (P(None, "i"), P("i")), P(), flat[:32].T[:, :32], flat[:32])
 if n % 2 == 0:

@@ -15,7 +15,7 @@ points, ways = rng.random((n, 3)).astype("f4"), rng.standard_normal((n, 3)).asty
 keys = rng.integers(0, 1 << 30, n).astype("i4")
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def wave(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
     y[i] = wp.sin(x[i]) * wp.exp(-x[i] * x[i]) + wp.sqrt(wp.abs(x[i]))
@@ -28,7 +28,7 @@ def wrapped(v: float, top: float):
     return v
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def functions(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
     s = float(0.0)
@@ -37,7 +37,7 @@ def functions(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     y[i] = s
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def vectors(p: wp.array(dtype=wp.vec3), v: wp.array(dtype=wp.vec3), out: wp.array(dtype=wp.vec3)):
     i = wp.tid()
     q = wp.quat_from_axis_angle(wp.normalize(v[i]), 0.3)
@@ -45,14 +45,14 @@ def vectors(p: wp.array(dtype=wp.vec3), v: wp.array(dtype=wp.vec3), out: wp.arra
     out[i] = wp.quat_rotate(q, p[i]) + m * v[i] * wp.dot(p[i], v[i])
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def matrices(p: wp.array(dtype=wp.vec3), out: wp.array(dtype=wp.mat33)):
     i = wp.tid()
     a = wp.outer(p[i], p[i]) + wp.identity(n=3, dtype=float) * 2.0
     out[i] = wp.inverse(a) * wp.determinant(a) + wp.transpose(a)
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def sums(x: wp.array(dtype=float), k: wp.array(dtype=int), total: wp.array(dtype=float), counts: wp.array(dtype=int)):
     i = wp.tid()
     wp.atomic_add(total, 0, x[i])
@@ -60,7 +60,7 @@ def sums(x: wp.array(dtype=float), k: wp.array(dtype=int), total: wp.array(dtype
     wp.atomic_max(counts, 64, k[i])
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def two_dimensions(a: wp.array2d(dtype=float), out: wp.array2d(dtype=float)):
     i, j = wp.tid()
     out[j, i] = a[i, j] * float(i) - float(j)
@@ -72,7 +72,7 @@ class Particle:
     mass: float
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def structures(p: wp.array(dtype=wp.vec3), out: wp.array(dtype=float)):
     i = wp.tid()
     s = Particle()
@@ -81,14 +81,14 @@ def structures(p: wp.array(dtype=wp.vec3), out: wp.array(dtype=float)):
     out[i] = s.mass * s.at[0]
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def noises(p: wp.array(dtype=wp.vec3), out: wp.array(dtype=float)):
     i = wp.tid()
     state = wp.rand_init(7, i)
     out[i] = wp.noise(state, p[i] * 4.0) + wp.randf(state) + wp.randn(state)
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def neighbours(grid: wp.uint64, p: wp.array(dtype=wp.vec3), counts: wp.array(dtype=int)):
     i = wp.tid()
     q = wp.hash_grid_query(grid, p[i], 0.1)
@@ -100,7 +100,7 @@ def neighbours(grid: wp.uint64, p: wp.array(dtype=wp.vec3), counts: wp.array(dty
     counts[i] = c
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def rays(mesh: wp.uint64, p: wp.array(dtype=wp.vec3), v: wp.array(dtype=wp.vec3), out: wp.array(dtype=float)):
     i = wp.tid()
     hit = wp.mesh_query_ray(mesh, p[i], wp.normalize(v[i]), 100.0)
@@ -109,7 +109,7 @@ def rays(mesh: wp.uint64, p: wp.array(dtype=wp.vec3), v: wp.array(dtype=wp.vec3)
         out[i] = hit.t
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False)
 def boxes(bvh: wp.uint64, p: wp.array(dtype=wp.vec3), counts: wp.array(dtype=int)):
     i = wp.tid()
     q = wp.bvh_query_aabb(bvh, p[i] - wp.vec3(0.05, 0.05, 0.05), p[i] + wp.vec3(0.05, 0.05, 0.05))
@@ -120,19 +120,31 @@ def boxes(bvh: wp.uint64, p: wp.array(dtype=wp.vec3), counts: wp.array(dtype=int
     counts[i] = c
 
 
-@wp.kernel
+@wp.kernel(module="unique")
 def squares(x: wp.array(dtype=float), loss: wp.array(dtype=float)):
     i = wp.tid()
     wp.atomic_add(loss, 0, wp.sin(x[i]) * x[i] * x[i])
 
 
-@wp.kernel
+@wp.kernel(enable_backward=False, module="unique")
+def tile_sums(a: wp.array2d(dtype=float), out: wp.array(dtype=float)):
+    i = wp.tid()
+    t = wp.tile_load(a, shape=(16, 64), offset=(i * 16, 0))
+    wp.tile_store(out, wp.tile_sum(t * 2.0), offset=i)
+
+
 def tiles(a: wp.array2d(dtype=float), b: wp.array2d(dtype=float), c: wp.array2d(dtype=float)):
     i, j = wp.tid()
     s = wp.tile_zeros(shape=(16, 16), dtype=float)
     for k in range(4):
         s += wp.tile_matmul(wp.tile_load(a, shape=(16, 16), offset=(i * 16, k * 16)), wp.tile_load(b, shape=(16, 16), offset=(k * 16, j * 16)))
     wp.tile_store(c, s, offset=(i * 16, j * 16))
+
+
+# By default a product of tiles comes from libmathdx, as NVIDIA's LTO-IR, which Kudzu does not read.
+alone = {"enable_backward": False, "module": "unique"}
+own_product = wp.kernel(tiles, module_options={"enable_mathdx_gemm": False}, **alone)
+their_product = wp.kernel(tiles, **alone)
 
 
 def case(name, f, bound, group):
@@ -212,10 +224,16 @@ def gradient(device):
     return loss, v.grad
 
 
-def product(device):
+def tile_reduction(device):
+    a, out = wp.array(x[:4096].reshape(64, 64), dtype=float, device=device), wp.zeros(4, dtype=float, device=device)
+    wp.launch_tiled(tile_sums, dim=4, inputs=[a, out], block_dim=64, device=device)
+    return out
+
+
+def product(device, kernel):
     a, b = (wp.array(m, dtype=float, device=device) for m in (x[:4096].reshape(64, 64), y[:4096].reshape(64, 64)))
     c = wp.zeros((64, 64), dtype=float, device=device)
-    wp.launch_tiled(tiles, dim=(4, 4), inputs=[a, b, c], block_dim=64, device=device)
+    wp.launch_tiled(kernel, dim=(4, 4), inputs=[a, b, c], block_dim=64, device=device)
     return c
 
 
@@ -240,7 +258,7 @@ case("two dimensions", launched(two_dimensions, (50, 100), [((100, 50), float)],
 case("structures", launched(structures, n, [(n, float)], points, types=(vec,)), 2e-6, k)
 case("noise, random", launched(noises, n, [(n, float)], points, types=(vec,)), 1e-5, k)
 case("tape: gradient", gradient, 2e-5, k)
-case("tiles: product", product, 2e-6, k)
+case("tiles: sums", tile_reduction, 2e-5, k)
 case("radix sort", sort, 0, u)
 case("scan", scan, 0, u)
 case("hash grid", hash_grid, 0, s)
@@ -254,3 +272,5 @@ def twice():
 
 
 client.case("captured graph", graph, twice, 5e-6, u)
+case("tiles: product, Warp's", lambda device: product(device, own_product), 2e-6, k)
+case("tiles: product, libmathdx's", lambda device: product(device, their_product), 2e-6, k)

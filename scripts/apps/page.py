@@ -1,6 +1,6 @@
 """Writes the tables of docs/apps/README.md and docs/apps/zclients.md from the rows that scripts/apps/clients.sh left in a folder.
 
-The exit is 1 where a row is not right."""
+A client that has no rows there keeps those that zclients.md has of an earlier day. The exit is 1 where a row is not right."""
 
 import glob
 import json
@@ -24,6 +24,11 @@ def seconds(s):
 def unit(r):
     """What errors and bounds of a row are counted in, where it is not parts of the largest magnitude."""
     return f" {r['unit']}" if "unit" in r else ""
+
+
+def unseconds(text):
+    value, _, scale = text.partition(" ")
+    return float(value) * {"s": 1, "ms": 1e-3}[scale]
 
 
 def number(x):
@@ -81,7 +86,7 @@ def contents(rows):
     yield "What ran, by group:"
     yield ""
     for (client, version, source), rs in made.items():
-        yield from item(f"{client} {version} ({source}): " + ", ".join(f"{group} {len(g)}" for group, g in by_group(rs).items()) + ".")
+        yield from item(f"{client} {version} ({source}): " + "; ".join(f"{group} {len(g)}" for group, g in by_group(rs).items()) + ".")
 
 
 def ratio(r):
@@ -168,6 +173,9 @@ def details(rows):
     for (client, version, source, cc), rs in clients(rows):
         yield ""
         yield f"## {client} {version} of {source} at {cc}"
+        yield ""
+        yield f"<!-- {json.dumps({'client': client, 'version': version, 'source': source, 'capability': cc})} -->"
+        yield f"Measured on {rs[-1].get('day', 'an unknown day')}."
         cases = [r for r in rs if not r.get("figure")]
         if cases:
             yield ""
@@ -184,6 +192,43 @@ def details(rows):
             yield "|---|---|---|---|---|"
         for r in timed:
             yield f"| {r['group']} | {r['case']} | {seconds(r['second_s'])} | {seconds(r['cpu_s'])} | {ratio(r):.2f} |"
+
+
+def cells(line):
+    return [c.replace("\\|", "|") for c in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def earlier(path, rows):
+    """The rows that a page has of clients which have none in rows, as exact as the page writes them."""
+    known = {(r["client"], r["source"]) for r in rows}
+    kept, client, figure = [], None, False
+    with open(path) as f:
+        lines = f.read().splitlines()
+    for line in lines:
+        if line.startswith("<!-- {"):
+            client = json.loads(line.removeprefix("<!-- ").removesuffix(" -->"))
+            if (client["client"], client["source"]) in known:
+                client = None
+        elif line.startswith("Measured on ") and client:
+            client["day"] = line.removeprefix("Measured on ").rstrip(".")
+        elif line.startswith("| group |"):
+            figure = line.startswith("| group | figure")
+        elif line.startswith("| ") and client and figure:
+            group, case, ours, cpu, _ = [c.strip() for c in cells(line)]
+            kept.append({**client, "case": case, "group": group, "second_s": unseconds(ours), "cpu_s": unseconds(cpu), "figure": True, "status": "figure", "launches": 1})
+        elif line.startswith("| ") and client:
+            group, case, bound, error, *times, launches, note = [c.strip() for c in cells(line)]
+            row = {**client, "case": case, "group": group, "launches": int(launches), "status": "right"}
+            row.update({t: unseconds(v) for t, v in zip(("first_s", "warm_s", "second_s", "cpu_s"), times) if v != "-"})
+            for key, (value, _, measure) in (("bound", bound.partition(" ")), ("error", error.partition(" "))):
+                if value != "-":
+                    row[key] = 0.0 if value == "exact" else value if value == "NaN" else float(value)
+                if measure:
+                    row["unit"] = measure
+            if note.startswith("**"):
+                row["status"], _, row["note"] = note.removeprefix("**").partition("** ")
+            kept.append(row)
+    return kept
 
 
 def read(path):
@@ -223,6 +268,7 @@ def load(folder):
 rows = load(sys.argv[1])
 own = [r for r in rows if "suite" in r]
 rows = [r for r in rows if "suite" not in r]
+rows += earlier("docs/apps/zclients.md", rows)
 cases = [r for r in rows if not r.get("figure")]
 timed = [r for r in rows if r["status"] == "figure"]
 bad = [r for r in rows if r["status"] not in ("right", "figure")]

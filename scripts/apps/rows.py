@@ -89,7 +89,7 @@ class Client:
 
     def __init__(self, name, version, source="PyPI", **more):
         self.file, self.end = os.environ["ROWS"], time.monotonic() + PROCESS_SECONDS
-        self.row = {"client": name, "version": version, "source": source, **more}
+        self.row = {"client": name, "version": version, "source": source, "day": time.strftime("%Y-%m-%d"), **more}
         self.done = set()
         if os.path.exists(self.file):
             with open(self.file) as f:
