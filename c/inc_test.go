@@ -106,3 +106,36 @@ func TestTellOthers(t *testing.T) {
 		t.Errorf("%v, %q", err, b)
 	}
 }
+
+// TestTellHarmless: the word at the end neither ends a program that ended well nor goes to a file of its own.
+func TestTellHarmless(t *testing.T) {
+	libs := dist(t)
+	kudzu, app := command(t, libs), compile(t, "tell_end", "-L"+libs, "-lcuda")
+	data := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(data, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []struct {
+		name string
+		args []string
+	}{
+		{"standard error without a reader", []string{"ask"}},
+		{"no right to system calls", []string{"use"}},
+		{"standard error's number for a file", []string{"ask", data}},
+	} {
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read.Close()
+		cmd := exec.Command(kudzu, append([]string{"run", "--", app}, r.args...)...)
+		cmd.Env, cmd.Stderr = cleanEnv(), write
+		if out, err := cmd.Output(); err != nil || string(out) != "done\n" {
+			t.Errorf("%s: %v, %q", r.name, err, out)
+		}
+		write.Close()
+	}
+	if b, err := os.ReadFile(data); err != nil || string(b) != "data" {
+		t.Errorf("the program's file: %v, %q", err, b)
+	}
+}

@@ -95,7 +95,14 @@ int kz_driver_version(void);
 
 #define KZ_EXPORT __attribute__((visibility("default")))
 
-// kz_tell says at the program's end that it used no device (tell.c).
+// kz_say writes a line to standard error, if that still is what it was at kz_say_start (say.c); kz_say_to writes to any file. No
+// SIGPIPE comes of either, and errno stays.
+void kz_say_start(void);
+void kz_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void kz_say_to(int fd, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// kz_tell says at the program's end that it used no device; kz_tell_start is called when the first front is loaded (tell.c).
+void kz_tell_start(void);
 void kz_tell(int called, int failed);
 
 #endif

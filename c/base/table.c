@@ -106,7 +106,7 @@ static void load(kz_attach_fn *attach, const char *why) {
 	if (code)
 		why = code == KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
 	if (why) {
-		fprintf(stderr, "kudzu: libkudzu.so cannot be used: %s\n", why);
+		kz_say("kudzu: libkudzu.so cannot be used: %s\n", why);
 		swap(KZ_FAILED);
 		return;
 	}
@@ -166,8 +166,10 @@ void kz_trace_once(void) {
 	int saved = errno, cancel;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&load_lock);
-	if (!atomic_load(&started))
+	if (!atomic_load(&started)) {
+		kz_tell_start();
 		kz_trace_start();
+	}
 	atomic_store(&started, 1);
 	pthread_mutex_unlock(&load_lock);
 	pthread_setcancelstate(cancel, &cancel);
@@ -210,9 +212,9 @@ KZ_EXPORT void kz_report(int fd) {
 			uint32_t calls = atomic_load_explicit(&lib->count[2 * i], memory_order_relaxed);
 			uint32_t looks = atomic_load_explicit(&lib->count[2 * i + 1], memory_order_relaxed);
 			if (calls)
-				dprintf(fd, "kudzu: %s: %s is not implemented, called %u times\n", lib->soname, lib->names + lib->offset[i], calls);
+				kz_say_to(fd, "kudzu: %s: %s is not implemented, called %u times\n", lib->soname, lib->names + lib->offset[i], calls);
 			else if (looks)
-				dprintf(fd, "kudzu: %s: %s is not implemented, looked up %u times\n", lib->soname, lib->names + lib->offset[i], looks);
+				kz_say_to(fd, "kudzu: %s: %s is not implemented, looked up %u times\n", lib->soname, lib->names + lib->offset[i], looks);
 		}
 	}
 }
@@ -246,6 +248,7 @@ static void after_fork_child(void) {
 }
 
 __attribute__((constructor)) static void start(void) {
+	kz_say_start();
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 

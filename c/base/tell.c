@@ -2,7 +2,8 @@
 // go on with the CPU and say nothing.
 //
 // KUDZU_TELL names a file that the program and the processes it starts share: /proc/PID/fd/N, a file without a name that kudzu run
-// left open in process PID, which is the program. Who uses a device writes a byte to it (cmd/libkudzu). At its end the program reads.
+// left open in process PID, which is the program. Who uses a device writes a byte to it (cmd/libkudzu). At its end the program reads it
+// in memory: one that used a device makes no system call for this, for it may have given up the right to.
 #define _GNU_SOURCE
 #include "base.h"
 
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,21 +54,34 @@ static void loaded(char *to, size_t room) {
 	}
 }
 
-void kz_tell(int called, int failed) {
+static const char *used; // the file's byte; NULL: nothing is to be told
+
+void kz_tell_start(void) {
 	const char *file = kz_setting("KUDZU_TELL");
-	if (!file || !ours(file))
-		return;
-	char used = 0, names[256];
-	int fd = open_tell(file);
+	int fd = file && ours(file) ? open_tell(file) : -1;
 	if (fd < 0)
-		return; // the program closed it
-	ssize_t n = read(fd, &used, 1);
-	close(fd);
-	if (n > 0 && used)
 		return;
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+	if (seals >= 0 && seals & F_SEAL_SHRINK && !fstat(fd, &st) && st.st_size > 0) { // what is mapped stays
+		void *at = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+		used = at == MAP_FAILED ? NULL : at;
+	}
+	close(fd);
+}
+
+void kz_tell(int called, int failed) {
+	char names[256];
+	if (!used || __atomic_load_n(used, __ATOMIC_RELAXED))
+		return;
+	const char *file = kz_setting("KUDZU_TELL");
+	int fd = file && ours(file) ? open_tell(file) : -1;
+	if (fd < 0)
+		return; // a child of fork, or the program closed it, and nobody could write to it
+	close(fd);
 	loaded(names, sizeof names);
 	if (!names[0])
 		return;
 	const char *how = failed ? "and CUDA could not be started" : called ? "asked for devices and used none" : "and called none of their functions";
-	dprintf(2, "kudzu: %s loaded %s %s: what it did, it did without a device (kudzu check says what it needs; KUDZU_TELL=0 ends this line)\n", program_invocation_short_name, names, how);
+	kz_say("kudzu: %s loaded %s %s: what it did, it did without a device (kudzu check says what it needs; KUDZU_TELL=0 ends this line)\n", program_invocation_short_name, names, how);
 }

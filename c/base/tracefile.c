@@ -71,7 +71,7 @@ static uint64_t nanoseconds(clockid_t c) {
 // give_up: the program goes on, untraced. Preconditions: the lock is held.
 static void give_up(const char *what, int code) {
 	if (!atomic_exchange(&kz_trace_off, 1))
-		dprintf(2, "kudzu: trace: %s: %s; the program goes on untraced\n", what, strerror(code));
+		kz_say("kudzu: trace: %s: %s; the program goes on untraced\n", what, strerror(code));
 }
 
 int kz_trace_fits(uint64_t bytes) {

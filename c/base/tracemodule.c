@@ -163,7 +163,7 @@ static const char *recognise(struct source *s, char *block) {
 static void complain(const char *file, int code) {
 	static _Atomic int said;
 	if (!atomic_exchange(&said, 1))
-		dprintf(2, "kudzu: trace: %s: %s; modules are not kept\n", file, strerror(code));
+		kz_say("kudzu: trace: %s: %s; modules are not kept\n", file, strerror(code));
 }
 
 static int copy(const struct source *s, int fd, char *block) {

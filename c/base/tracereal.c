@@ -117,7 +117,7 @@ static void note_addresses(const struct kz_library *lib) {
 static void note_missing(const struct kz_library *lib) {
 	static _Atomic int said[KZ_LIBRARIES];
 	if (!atomic_exchange(&said[lib - kz_libraries], 1))
-		dprintf(2, "kudzu: trace: NVIDIA's %s was not found%s%s\n", lib->soname, *folders ? ", neither in the system's folders nor in " : "", folders);
+		kz_say("kudzu: trace: NVIDIA's %s was not found%s%s\n", lib->soname, *folders ? ", neither in the system's folders nor in " : "", folders);
 }
 
 // No lock is held: the loader may run constructors, which may call us. Threads that do it at once do the same.

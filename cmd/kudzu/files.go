@@ -74,8 +74,14 @@ func withTell(env []string, o *runWith) []string {
 	if config.Get(config.Tell) != "" || o.way == loadPreload || o.silent { // preloaded libraries are in every program
 		return env
 	}
-	fd, err := unix.MemfdCreate("kudzu-tell", unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate("kudzu-tell", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
+		return env
+	}
+	if unix.Ftruncate(fd, 1) != nil { // the byte; it is mapped, so it stays
+		return env
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
 		return env
 	}
 	kept, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD, firstKept)
