@@ -58,7 +58,24 @@ func (b *build) overlay(in input, list string) ([]string, error) {
 	return []string{"-ivfsoverlay", list}, write(list, text)
 }
 
-var quoted = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
+// quoted are the headers that a text includes in quotes. It is no regular expression: a library has megabytes of headers.
+func quoted(text []byte) []string {
+	var names []string
+	for rest := text; ; {
+		_, after, ok := bytes.Cut(rest, []byte("include"))
+		if !ok {
+			return names
+		}
+		if sign := bytes.TrimRight(rest[:len(rest)-len(after)-len("include")], " \t"); bytes.HasSuffix(sign, []byte("#")) {
+			line, _, _ := bytes.Cut(after, []byte("\n"))
+			line = bytes.TrimLeft(line, " \t")
+			if name, _, ok := bytes.Cut(bytes.TrimPrefix(line, []byte(`"`)), []byte(`"`)); ok && line[0] == '"' {
+				names = append(names, string(name))
+			}
+		}
+		rest = after
+	}
+}
 
 // eachHeader calls do for a source and the headers that it and they name in quotes, as far as they are found. What is not there is
 // clang's to say.
@@ -76,9 +93,9 @@ func (b *build) eachHeader(in input, do func(path string, text []byte) error) er
 		if err := do(files[i], text); err != nil {
 			return err
 		}
-		for _, m := range quoted.FindAllSubmatch(text, -1) {
+		for _, name := range quoted(text) {
 			for _, dir := range append([]string{filepath.Dir(files[i])}, b.set[optPath]...) {
-				path, err := filepath.Abs(filepath.Join(dir, string(m[1])))
+				path, err := filepath.Abs(filepath.Join(dir, name))
 				if err != nil || !exists(path) {
 					continue
 				}
@@ -96,8 +113,28 @@ func (b *build) eachHeader(in input, do func(path string, text []byte) error) er
 // after a digit separates digits.
 var spaced = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|R"\([^"]*?\)"|"(?:\\.|[^"\\\n])*"|\d'\d|'(?:\\.|[^'\\\n])+'|\boperator[ \t]*(?:<<|>>)|<<<|>>>|<<[ \t]+<|>>[ \t]+>`)
 
+// hasSpaced is a quick look for what joinLaunches changes, if it is no comment and no string.
+func hasSpaced(text []byte) bool {
+	for _, sign := range []string{"<<", ">>"} {
+		for rest := text; ; {
+			_, after, ok := bytes.Cut(rest, []byte(sign))
+			if !ok {
+				break
+			}
+			if end := bytes.TrimLeft(after, " \t"); len(end) < len(after) && len(end) > 0 && end[0] == sign[0] {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
+}
+
 // joinLaunches is a source with the signs of its launches whole, every other character where it was; nil if there is nothing to do.
 func joinLaunches(text []byte) []byte {
+	if !hasSpaced(text) {
+		return nil
+	}
 	open, changed := 0, false
 	joined := spaced.ReplaceAllFunc(text, func(token []byte) []byte {
 		switch {
