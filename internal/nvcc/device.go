@@ -37,8 +37,8 @@ func (b *build) compiler(in input, arch string) *cudacc.Compiler {
 	return c
 }
 
-// std is the dialect: nvcc's is C++17 where none is named.
-func (b *build) std() string { return b.get(optStd, "c++17") }
+// std is the dialect: nvcc's is C++17 with GNU's extensions and macros where none is named.
+func (b *build) std() string { return b.get(optStd, "gnu++17") }
 
 // unit names a source among those that are linked together: by where it is, and where its object goes.
 func (b *build) unit(in input) string {
