@@ -46,8 +46,7 @@ func (m *Module) function(name string) (*Function, error) {
 	}
 	decl := m.decls[name]
 	if decl == nil {
-		refused(name)
-		return nil, errNotFound
+		return nil, missing(name)
 	}
 	k, err := m.prog.Kernel(name)
 	if err != nil {

@@ -250,8 +250,7 @@ func (t *Thread) LibraryGetKernel(h cu.CUlibrary, name string) (cu.CUkernel, err
 			return k.handle, nil
 		}
 	}
-	refused(name)
-	return 0, errNotFound
+	return 0, missing(name)
 }
 
 // LibraryGetKernelCount is the number of kernels.

@@ -57,13 +57,16 @@ func packedFile(name string, b []byte) (string, bool) {
 	return pack.For(name, cs, nil)
 }
 
-// refused says, once for each, that a kernel is not there because a pack has it otherwise or not at all. A program that does not
-// look at errors goes on without its result.
-func refused(kernel string) {
+// missing is the error for a kernel that a module does not have. Where a pack has it otherwise or not at all, that is the code for code
+// without an image for the device, as a GPU gives it, and once for each a line says why: some programs do not look at errors.
+func missing(kernel string) error {
 	if !pack.Any() {
-		return
+		return errNotFound
 	}
-	if why := pack.WhyNot(kernel); why != "" {
-		logx.Once("refused "+kernel, "kernel %s cannot run: %s", kernel, why)
+	why := pack.WhyNot(kernel)
+	if why == "" {
+		return errNotFound
 	}
+	logx.Once("refused "+kernel, "kernel %s cannot run: %s", kernel, why)
+	return errNoBinary
 }

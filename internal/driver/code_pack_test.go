@@ -60,11 +60,18 @@ func TestPackLoads(t *testing.T) {
 		_, err = th.ModuleGetFunction(m, "same")
 		want(t, what+": same", err, 0)
 		_, err = th.ModuleGetFunction(m, "grown")
-		want(t, what+": grown", err, 500)
+		want(t, what+": grown", err, 209)
+		_, err = th.ModuleGetFunction(m, "never")
+		want(t, what+": a kernel of neither", err, 500)
 		if why := pack.WhyNot("grown"); why == "" {
 			t.Errorf("%s: nobody says why grown is refused", what)
 		}
 		want(t, what, th.ModuleUnload(m), 0)
+		l, err := th.LibraryLoadFromFile(file, 0, 0, 0, 0, 0, 0)
+		want(t, what+" as a library", err, 0)
+		_, err = th.LibraryGetKernel(l, "grown")
+		want(t, what+" as a library: grown", err, 209)
+		want(t, what, th.LibraryUnload(l), 0)
 	}
 	_, err = th.ModuleLoad(other)
 	want(t, "another version", err, 209)
