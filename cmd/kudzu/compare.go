@@ -127,9 +127,20 @@ func runCompare(args []string, out io.Writer) error {
 		defer s.close()
 		set = append(set, [2]string{config.CompareWith, s.path})
 	}
-	code, err := runChild(args, a.load, set)
+	counts, err := countsFile()
 	if err != nil {
 		return err
+	}
+	defer os.Remove(counts.Name())
+	defer counts.Close()
+	code, err := runChild(args, a.load, append(set, [2]string{config.Stats, counts.Name()}))
+	if err != nil {
+		return err
+	}
+	if stats, err := readStats(counts, 0); err != nil {
+		return err
+	} else if n := stats.Launches + stats.InterpretedLaunches; n > 0 { // none where the program ran on another backend
+		compare.NewReporter(report).Add(&compare.Line{Outcome: compare.Ran, Launches: n})
 	}
 	different, err := summarise(report, a.with, os.Stderr)
 	switch {

@@ -210,7 +210,7 @@ func TestCompareKinds(t *testing.T) {
 			t.Errorf("with %s:\n%s", with, got)
 		}
 	}
-	if got := ends(t, 0, kz, "compare", "--kernel", "^chain$", "-o", t.TempDir(), prog, ptx); !strings.Contains(got, "1 launches of 1 different kernels") {
+	if got := ends(t, 0, kz, "compare", "--kernel", "^chain$", "-o", t.TempDir(), prog, ptx); !strings.Contains(got, "1 launches of 1 different kernels") || !strings.Contains(got, "; there were 28 launches\n") {
 		t.Error(got)
 	}
 	ends(t, 1, kz, "compare", "--tolerance", ptx, "-o", t.TempDir(), prog, ptx)

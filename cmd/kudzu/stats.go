@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,15 +78,12 @@ type kernelNote struct {
 // runCounted runs the program as a child, then says what it did. The counts are in a file that the program's processes
 // share, so they are there however it ends.
 func runCounted(p child, out string) error {
-	f, err := os.CreateTemp("", "kudzu-stats-*")
+	f, err := countsFile()
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	if err := f.Truncate(cpu.ReportSize); err != nil {
-		return err
-	}
 	p.env = setEnv(p.env, config.Stats, f.Name())
 	start := time.Now()
 	wait, err := p.begin()
@@ -103,6 +101,18 @@ func runCounted(p child, out string) error {
 		return err
 	}
 	return waited
+}
+
+// countsFile is a file for the counts of a program's processes; the caller removes it.
+func countsFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "kudzu-stats-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(cpu.ReportSize); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
 }
 
 func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {

@@ -33,6 +33,8 @@ type Line struct {
 	Params  []string  `json:"params,omitempty"`
 	Where   []Where   `json:"where,omitempty"`
 	Dump    string    `json:"dump,omitempty"`
+	// Launches is how many the program made, compared or not, in a line with the outcome Ran.
+	Launches uint64 `json:"launches,omitempty"`
 }
 
 // Where is a region in which memory differs.

@@ -17,7 +17,8 @@ var grave = map[string]int{Skipped: 0, Same: 1, Explained: 2, Different: 3}
 // Summary is what reports have, by kernel.
 type Summary struct {
 	kernels  map[string]*summed
-	launches int
+	launches int    // compared
+	ran      uint64 // all of the programs; 0: not known
 }
 
 // summed is all launches of one text.
@@ -52,6 +53,10 @@ func (s *Summary) read(r io.Reader) error {
 		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
 			return err
 		}
+		if l.Outcome == Ran {
+			s.ran += l.Launches
+			continue
+		}
 		k := s.kernels[l.Text]
 		if k == nil {
 			k = &summed{worst: l}
@@ -83,29 +88,59 @@ func (s *Summary) Different() []*Line {
 	return bad
 }
 
-// Tell writes the summary. with is the reference's name.
-func (s *Summary) Tell(out io.Writer, with string) {
-	count, wrote := map[string]int{}, 0
+// Counts are the figures of a summary: kernels by their worst outcome.
+type Counts struct {
+	Launches                            int    // compared
+	Ran                                 uint64 // all launches of the programs; 0: not known
+	Kernels                             int    // compared
+	Wrote                               int    // of which so many changed memory
+	Same, Explained, Different, Skipped int
+}
+
+// Counts sums up.
+func (s *Summary) Counts() Counts {
+	c := Counts{Launches: s.launches, Ran: s.ran}
+	for _, k := range s.kernels {
+		*map[string]*int{Same: &c.Same, Explained: &c.Explained, Different: &c.Different, Skipped: &c.Skipped}[k.worst.Outcome]++
+		if k.wrote {
+			c.Wrote++
+		}
+	}
+	c.Kernels = len(s.kernels) - c.Skipped
+	return c
+}
+
+// Reasons are why kernels were skipped or explained, the most frequent first, with the count before each.
+func (s *Summary) Reasons() []string {
 	why := map[string]int{}
 	for _, k := range s.kernels {
-		count[k.worst.Outcome]++
-		if k.wrote {
-			wrote++
-		}
 		if o := k.worst.Outcome; o == Skipped || o == Explained {
 			reason, _, _ := strings.Cut(k.worst.Why, ":") // up to its figures
 			why[o+": "+reason]++
 		}
 	}
-	fmt.Fprintf(out, "%d launches of %d different kernels compared with %s, %d of which changed memory: %d same, %d explained, %d different; %d more were skipped\n",
-		s.launches, len(s.kernels)-count[Skipped], with, wrote, count[Same], count[Explained], count[Different], count[Skipped])
 	var reasons []string
 	for w := range why {
 		reasons = append(reasons, w)
 	}
 	slices.SortFunc(reasons, func(a, b string) int { return cmp.Or(cmp.Compare(why[b], why[a]), cmp.Compare(a, b)) })
-	for _, w := range reasons {
-		fmt.Fprintf(out, "%6d %s\n", why[w], w)
+	for i, w := range reasons {
+		reasons[i] = fmt.Sprintf("%6d %s", why[w], w)
+	}
+	return reasons
+}
+
+// Tell writes the summary. with is the reference's name.
+func (s *Summary) Tell(out io.Writer, with string) {
+	c := s.Counts()
+	all := ""
+	if c.Ran > 0 {
+		all = fmt.Sprintf("; there were %d launches", c.Ran)
+	}
+	fmt.Fprintf(out, "%d launches of %d different kernels compared with %s, %d of which changed memory: %d same, %d explained, %d different; %d more were skipped%s\n",
+		c.Launches, c.Kernels, with, c.Wrote, c.Same, c.Explained, c.Different, c.Skipped, all)
+	for _, w := range s.Reasons() {
+		fmt.Fprintln(out, w)
 	}
 	for _, l := range s.Different() {
 		fmt.Fprintf(out, "DIFFERENT %s %s, grid %v, block %v: %s\n", l.Text, l.Kernel, l.Grid, l.Block, l.Why)

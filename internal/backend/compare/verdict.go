@@ -17,6 +17,7 @@ const (
 	Explained = "explained" // different for a reason that docs/numerics.md has, and within its bound
 	Different = "different"
 	Skipped   = "skipped"
+	Ran       = "ran" // the last line of a program: how many launches there were
 )
 
 // judge says what differences mean.

@@ -2,9 +2,11 @@
 // what was skipped and why; its exit is 1 if something differs. `kudzu replay` runs a launch that was saved again.
 //
 //	compared REPORT...
+//	compared -row NAME REPORT...     a row of the table in docs/tools.md instead
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -12,17 +14,24 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: compared REPORT...")
+	row := flag.String("row", "", "the first cell of a row of Markdown")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: compared [-row NAME] REPORT...")
 		os.Exit(2)
 	}
-	s, err := compare.Summarise(os.Args[1:]...)
+	s, err := compare.Summarise(flag.Args()...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "compared:", err)
 		os.Exit(1)
 	}
-	s.Tell(os.Stdout, "the reference")
-	if len(s.Different()) > 0 {
+	c := s.Counts()
+	if *row == "" {
+		s.Tell(os.Stdout, "the reference")
+	} else {
+		fmt.Printf("| %s | %d | %d | %d | %d | %d | %d | %d |\n", *row, c.Ran, c.Launches, c.Kernels, c.Same, c.Explained, c.Different, c.Skipped)
+	}
+	if c.Different > 0 {
 		os.Exit(1)
 	}
 }
