@@ -72,6 +72,7 @@ void kz_context_fork(int when);
 void kz_register_fork(int when);
 
 extern kz_last_error_text kz_last_errors[KZ_LAST_ERRORS];
+extern int32_t kz_lasting; // host.h
 
 // kz_secure: the process has more rights than the user who started it (setuid, setgid), who must not choose its code or files.
 int kz_secure(void);

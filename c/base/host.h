@@ -23,6 +23,7 @@ struct kz_host {
 	uint64_t *noted;              // register.h; read atomically
 	uint64_t (*take)(struct kz_note *out, uint64_t room);
 	kz_last_error_text *last_errors; // by enum kz_last_error
+	int32_t *lasting; // the error that cudaGetLastError does not take away, 0 for none; written atomically
 	const struct kz_trace_host *trace; // NULL: off
 };
 

@@ -237,15 +237,20 @@ const char *kzb_cudaGetErrorString(int code) {
 	return s ? s : unknown;
 }
 
+int32_t kz_lasting;
+
+// or_lasting is the thread's own last error, or that of the process which no call takes away.
+static int or_lasting(int e) { return e ? e : __atomic_load_n(&kz_lasting, __ATOMIC_RELAXED); }
+
 int kzb_cudaPeekAtLastError(void);
-int kzb_cudaPeekAtLastError(void) { return kz_thread()->last_error; }
+int kzb_cudaPeekAtLastError(void) { return or_lasting(kz_thread()->last_error); }
 
 int kzb_cudaGetLastError(void);
 int kzb_cudaGetLastError(void) {
 	struct kz_thread *t = kz_thread();
 	int e = t->last_error;
 	t->last_error = 0;
-	return e;
+	return or_lasting(e);
 }
 
 struct channel { // cudaChannelFormatDesc

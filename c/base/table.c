@@ -56,7 +56,8 @@ static int beside(char *path, size_t size, const char *file) {
 	return n > 0 && (size_t)n < size;
 }
 
-static struct kz_host host = {.thread = kz_thread, .contexts_ended = kz_contexts_ended, .noted = &kz_noted, .take = kz_take, .last_errors = kz_last_errors};
+static struct kz_host host = {.thread = kz_thread, .contexts_ended = kz_contexts_ended, .noted = &kz_noted, .take = kz_take, .last_errors = kz_last_errors,
+	.lasting = &kz_lasting};
 
 static void shut(void);
 

@@ -50,6 +50,7 @@ func start() error {
 	nccl.Say(abi.SayNCCL)
 	cudnn.Say(abi.SayDNN)
 	cudnn.Listen(abi.CallQuiet)
+	cudart.OnLasting(abi.LastError)
 	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }

@@ -119,6 +119,8 @@ int kz_host_secure(void) { return host->secure; }
 
 uint64_t *kz_host_noted(void) { return host->noted; }
 
+int32_t *kz_host_lasting(void) { return host->lasting; }
+
 char *kz_host_last_error(enum kz_last_error of) { return host->last_errors[of]; }
 
 const struct kz_trace_host *kz_host_trace(void) { return host->trace; }

@@ -166,6 +166,11 @@ func SayNCCL(text string) { leave(C.KZ_LAST_ERROR_NCCL, text) }
 // SayDNN leaves the text that cudnnGetLastErrorString answers.
 func SayDNN(text string) { leave(C.KZ_LAST_ERROR_CUDNN, text) }
 
+// LastError has cudaGetLastError of every thread answer a code from now on, where the thread has no other.
+func LastError(code int32) {
+	atomic.StoreInt32((*int32)(unsafe.Pointer(C.kz_host_lasting())), code)
+}
+
 // leave writes a text where C finds it; the last byte stays 0.
 func leave(of uint32, text string) {
 	to := unsafe.Slice((*byte)(unsafe.Pointer(C.kz_host_last_error(of))), C.KZ_LAST_ERROR_SIZE-1)

@@ -43,6 +43,9 @@ uint64_t kz_host_take(void *out, uint64_t room);
 // kz_host_last_error is where a library's text of the last failure is.
 char *kz_host_last_error(enum kz_last_error of);
 
+// kz_host_lasting is where the error is that cudaGetLastError does not take away.
+int32_t *kz_host_lasting(void);
+
 // The recorder of `kudzu trace` (host.h), NULL when it is off. The three calls are only for when it is on.
 struct kz_trace_host;
 const struct kz_trace_host *kz_host_trace(void);

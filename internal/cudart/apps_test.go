@@ -75,6 +75,12 @@ func containerOf(t *testing.T, file string, flags uint64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return assembled(t, image)
+}
+
+// assembled gives an assembler file that holds a container.
+func assembled(t *testing.T, image []byte) string {
+	t.Helper()
 	dir := t.TempDir()
 	bin, src := filepath.Join(dir, "rt_kernels.fatbin"), filepath.Join(dir, "rt_kernels.S")
 	asm := fmt.Sprintf("\t.section .nv_fatbin,\"a\"\n\t.balign 8\n\t.globl rt_kernels\nrt_kernels:\n\t.incbin %q\n\t.section .note.GNU-stack,\"\",%%progbits\n", bin)
@@ -165,6 +171,25 @@ func TestPrograms(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestNoImage: kernels without an image for the device. What is kept for CUB's is our own: see swallowed.
+func TestNoImage(t *testing.T) {
+	image, err := fatbin.Write([]fatbin.Part{{Kind: fatbin.ELF, SM: 50, Data: make([]byte, 64)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "cudaMalloc 0\ncudaFuncGetAttributes 209\ncudaPeekAtLastError 209\ncudaGetLastError 209\ncudaGetLastError 0\n" +
+		"cudaOccupancyMaxActiveBlocksPerMultiprocessor 209\ncudaGetLastError 209\ncudaLaunchKernel 209\ncudaGetLastError 209\ncudaGetLastError 0\n" +
+		"cudaDeviceSynchronize 0\ncudaMemset 0\ncudaGetLastError 0\n"
+	for _, major := range []string{"12", "13"} {
+		exe := program(t, major, "rt_noimage", assembled(t, image))
+		for arg, want := range map[string]string{"plain": want, "cub": strings.ReplaceAll(want, "GetLastError 0", "GetLastError 209")} {
+			if stdout, _ := run(t, []string{"KUDZU_BACKEND=interp"}, exe, arg); stdout != want {
+				t.Errorf("%s %s:\n%s", major, arg, stdout)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package cudart
 
 import (
 	"slices"
+	"strings"
 	"structs"
 	"sync"
 	"sync/atomic"
@@ -230,6 +231,21 @@ func (f *fatbin) library(d *driver.Thread) (cu.CUlibrary, error) {
 	return lib, err
 }
 
+// lasting makes an error one that cudaGetLastError does not take away.
+var lasting = func(code int32) {}
+
+// OnLasting is called before Start.
+func OnLasting(f func(code int32)) { lasting = f }
+
+// swallowed keeps the error of a kernel of CUB for which there is no code. CUB takes every error away with cudaGetLastError, returns it,
+// and remembers it without asking again; PyTorch does not look at what CUB returns, but at cudaGetLastError, and would go on with memory
+// that no kernel has written. A GPU does let it. Other kernels' errors are for their callers.
+func swallowed(kernel string, err error) {
+	if err == driver.Result(cu.CUDA_ERROR_NO_BINARY_FOR_GPU) && strings.Contains(kernel, "3cub") {
+		lasting(Code(err))
+	}
+}
+
 // kernelOf is the kernel a launch names: the address of its stub, or a kernel or function of the driver. Any other value
 // is taken for such a handle, as NVIDIA's runtimes 12.9 and 13.4 do, and so it is a bad one.
 func (t *Thread) kernelOf(d *driver.Thread, fn hostmem.Ptr) (cu.CUkernel, error) {
@@ -249,15 +265,17 @@ func (t *Thread) kernelOf(d *driver.Thread, fn hostmem.Ptr) (cu.CUkernel, error)
 	if e.kind != noteKernel {
 		return 0, errInvalidFunction
 	}
+	name := hostmem.String(e.name)
 	lib, err := e.fatbin.library(d)
-	if err != nil {
-		return 0, err
+	var k cu.CUkernel
+	if err == nil {
+		k, err = d.LibraryGetKernel(lib, name)
 	}
-	k, err := d.LibraryGetKernel(lib, hostmem.String(e.name))
-	if err == driver.Result(cu.CUDA_ERROR_NOT_FOUND) {
+	switch {
+	case err == driver.Result(cu.CUDA_ERROR_NOT_FOUND):
 		return 0, errInvalidFunction
-	}
-	if err != nil {
+	case err != nil:
+		swallowed(name, err)
 		return 0, err
 	}
 	e.kernel.Store(uint64(k))
