@@ -48,6 +48,7 @@ func traitsOf(text string) traits {
 			t.atomics = true
 			t.sums = t.sums || float().MatchString(op)
 			cas = cas || strings.Contains(op, ".cas.")
+			t.stores.add(op, text)
 		case "add", "sub", "mul", "fma", "mad":
 			t.floats = t.floats || float().MatchString(op)
 		case "cvt":
@@ -63,7 +64,7 @@ func traitsOf(text string) traits {
 	return t
 }
 
-// add notes a store. One of a word may be of any format that the kernel computes in.
+// add notes a store or an atomic. One of a word may be of any format that the kernel computes in.
 func (k *kinds) add(op, text string) {
 	if strings.Contains(op, ".shared") || strings.Contains(op, ".local") || strings.Contains(op, ".param") {
 		return
@@ -72,6 +73,6 @@ func (k *kinds) add(op, text string) {
 	word, short := anyWord().MatchString(op), anyHalf().MatchString(op)
 	k.f64 = k.f64 || strings.HasSuffix(op, ".f64") || word && has(".f64")
 	k.f32 = k.f32 || strings.HasSuffix(op, ".f32") || word && has(".f32")
-	k.f16 = k.f16 || (word || short) && has(".f16")
-	k.bf16 = k.bf16 || (word || short) && has(".bf16")
+	k.f16 = k.f16 || (word || short) && has(".f16") || strings.HasSuffix(op, ".f16x2")
+	k.bf16 = k.bf16 || (word || short) && has(".bf16") || strings.HasSuffix(op, ".bf16x2")
 }
