@@ -211,8 +211,11 @@ func cmpFloat(x, y float64) int {
 func TestGesvd(t *testing.T) {
 	onTypes(t, func(r *rig) {
 		for i, kind := range kinds {
-			for _, m := range []int{1, 20, 33} {
+			for _, m := range []int{1, 20, 33, 75, 130} { // from fewRows columns on in blocked steps
 				n := max(1, m-i)
+				if m == 130 {
+					n = 40 + i
+				}
 				whole := r.spectrum(kind, m)
 				a := whole.columns(n)
 				info, s := r.infoAt(), r.memory(8*n)

@@ -17,6 +17,7 @@ var (
 	factorKernels      = &shim.Kernels{Name: "cuSOLVER factorizations", Text: texts.Lazy("factor")}
 	eigenKernels       = &shim.Kernels{Name: "cuSOLVER eigenvalues", Text: texts.Lazy("eigen")}
 	tridiagonalKernels = &shim.Kernels{Name: "cuSOLVER eigenvalues of large matrices", Text: texts.Lazy("tridiagonal")}
+	bidiagonalKernels  = &shim.Kernels{Name: "cuSOLVER singular values of large matrices", Text: texts.Lazy("bidiagonal")}
 	svdKernels         = &shim.Kernels{Name: "cuSOLVER singular values", Text: texts.Lazy("svd")}
 	generalKernels     = &shim.Kernels{Name: "cuSOLVER eigenvalues of any complex matrix", Text: texts.Lazy("general")}
 	realKernels        = &shim.Kernels{Name: "cuSOLVER eigenvalues of any real matrix", Text: texts.Lazy("real")}

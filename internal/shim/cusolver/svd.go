@@ -55,10 +55,14 @@ func singularBytes(m, n int64, full bool, e Elem) int64 {
 		wide = p
 	}
 	size := int64(e.Size())
-	return ((p*wide+q*q)*size + q*int64(realOf(e).Size()) + q*4 + 15) &^ 15
+	jacobi := ((p*wide+q*q)*size + q*int64(realOf(e).Size()) + q*4 + 15) &^ 15
+	if q < fewRows {
+		return jacobi
+	}
+	return max(jacobi, int64(bidiagonalAt(0, p, q, wide, e).end))
 }
 
-// svd launches it: a warp for each matrix.
+// svd launches it: a warp for each matrix, blocked steps for a large one.
 func (j *job) svd(p *singular) error {
 	if p.a.batch <= 0 {
 		return nil
@@ -68,6 +72,9 @@ func (j *job) svd(p *singular) error {
 	}
 	if p.info == hostmem.Nil {
 		return invalidValue
+	}
+	if p.blockedSVD() {
+		return j.svdLarge(p)
 	}
 	wide := p.wide()
 	var q shim.Params

@@ -49,23 +49,25 @@ template <class R> __device__ void toStrips(const R *z, s64 ld, u32 rows, u32 n,
 // Turns collects sweeps of rotations of neighbouring columns. Four are applied in one pass over a strip, so that a column is loaded and
 // stored once for eight rotations, and a strip takes all that wait before the next, so that it stays in the cache. A sweep goes from its
 // last pair to its first. cs has room for GROUPS (8 n + 72) numbers.
+// There may be two sets of vectors, with rotations of their own over the same pairs: those of the second are in the same place of a
+// second room like the first, behind it.
+#define INLINE __device__ inline __attribute__((always_inline)) // an address of Turns would make everything in it a lane's own
 template <class R> struct Turns {
     enum { SWEEPS = 4, GROUPS = 8 };
-    R *z, *cs;
-    u32 strips, n, filled, group;
+    R *z, *z2, *cs;
+    u32 strips, strips2, n, filled, group;
     int low, high; // all pairs of the sweeps of this group
 
-    __device__ void begin(R *z_, u32 strips_, R *cs_, u32 n_) {
-        z = z_, strips = strips_, cs = cs_, n = n_, filled = 0, group = 0, low = (int)n_, high = -1;
-        if (z)
-            for (u32 g = 0; g < GROUPS; g++)
-                clear(table(g), -SWEEPS, (int)n + SWEEPS);
+    INLINE void begin(R *z_, u32 strips_, R *z2_, u32 strips2_, R *cs_, u32 n_) {
+        z = z_, strips = strips_, z2 = z2_, strips2 = strips2_, cs = cs_, n = n_, filled = 0, group = 0, low = (int)n_, high = -1;
+        for (u32 g = 0; g < (z2 ? 2 * GROUPS : z ? GROUPS : 0); g++)
+            clear(table(g), -SWEEPS, (int)n + SWEEPS);
     }
 
-    __device__ inline R *table(u32 g) { return cs + (s64)g * (8 * n + 72); }
+    INLINE R *table(u32 g) { return cs + (s64)g * (8 * n + 72); }
 
     // clear makes the rotations of steps from … to-1 none.
-    __device__ void clear(R *t, int from, int to) {
+    INLINE void clear(R *t, int from, int to) {
         SYNC;
         for (int i = 2 * SWEEPS * (from + SWEEPS) + (int)LANE; i < 2 * SWEEPS * (to + SWEEPS); i += 32)
             t[i] = (i & 1) ? (R)0 : (R)1;
@@ -73,11 +75,11 @@ template <class R> struct Turns {
     }
 
     // at is where rotations of columns i and i + 1 go in the sweep that is being made; the next pair is 2 SWEEPS further.
-    __device__ inline R *at(int i) { return table(group) + 2 * (SWEEPS * (i - (int)filled + SWEEPS) + (int)filled); }
+    INLINE R *at(u32 set, int i) { return table(group + set * GROUPS) + 2 * (SWEEPS * (i - (int)filled + SWEEPS) + (int)filled); }
 
     // sweep ends a sweep over the pairs from … to-1.
-    __device__ void sweep(int from, int to) {
-        if (!z || from >= to)
+    INLINE void sweep(int from, int to) {
+        if ((!z && !z2) || from >= to)
             return;
         low = from < low ? from : low;
         high = to > high ? to : high;
@@ -88,7 +90,7 @@ template <class R> struct Turns {
         }
     }
 
-    __device__ void endGroup() {
+    INLINE void endGroup() {
         R *t = table(group) + 8 * n + 64;
         t[0] = (R)low;
         t[1] = (R)high;
@@ -98,7 +100,7 @@ template <class R> struct Turns {
         group++;
     }
 
-    __device__ inline R step(R x, R *f, const R *p) {
+    INLINE R step(R x, R *f, const R *p) {
 #pragma unroll
         for (int k = 0; k < SWEEPS; k++) {
             R c = p[2 * k], s = p[2 * k + 1], t = x * s + f[k] * c;
@@ -108,7 +110,7 @@ template <class R> struct Turns {
         return x;
     }
 
-    __device__ void strip(R *p, const R *t, int from, int to) {
+    INLINE void strip(R *p, const R *t, int from, int to) {
         R f[SWEEPS] = {0, 0, 0, 0};
         int i = to;
         t += 2 * SWEEPS * (to + SWEEPS);
@@ -123,32 +125,39 @@ template <class R> struct Turns {
     }
 
     // apply turns the strips by what waits.
-    __device__ void apply() {
+    INLINE void apply() {
         if (filled)
             endGroup();
         SYNC;
-        for (u32 k = 0; k < strips; k++)
+        u32 all = (z ? strips : 0) + (z2 ? strips2 : 0);
+        for (u32 k = 0; k < all; k++) {
+            bool second = k >= (z ? strips : 0);
+            R *p = second ? z2 + (s64)(k - (z ? strips : 0)) * n * 32 : z + (s64)k * n * 32;
             for (u32 g = 0; g < group; g++) {
-                const R *t = table(g);
-                strip(z + (s64)k * n * 32 + LANE, t, (int)t[8 * n + 64], (int)t[8 * n + 65]);
+                const R *t = table(g) + 8 * n + 64;
+                strip(p + LANE, table(second ? g + GROUPS : g), (int)t[0], (int)t[1]);
             }
+        }
         for (u32 g = 0; g < group; g++) {
-            R *t = table(g);
-            clear(t, (int)t[8 * n + 64] - SWEEPS, (int)t[8 * n + 65] + SWEEPS);
+            const R *t = table(g) + 8 * n + 64;
+            int from = (int)t[0] - SWEEPS, to = (int)t[1] + SWEEPS;
+            clear(table(g), from, to);
+            if (z2)
+                clear(table(g + GROUPS), from, to);
         }
         group = 0;
     }
 
     // end applies the last of all.
-    __device__ void end() {
-        if (z)
+    INLINE void end() {
+        if (z || z2)
             apply();
     }
 };
 
 // ql finds the eigenvalues of a tridiagonal matrix; turns takes the rotations. Every lane computes the same. Gives how many did not
 // converge.
-template <class R> __device__ u32 ql(R *d, R *e, u32 n, Turns<R> &turns, R scale) {
+template <class R> INLINE u32 ql(R *d, R *e, u32 n, Turns<R> &turns, R scale) {
     R eps = epsilon(R(0)), tiny = eps * eps * scale;
     u32 left = 60 * n;
     for (u32 l = 0; l < n; l++)
@@ -172,7 +181,7 @@ template <class R> __device__ u32 ql(R *d, R *e, u32 n, Turns<R> &turns, R scale
             R s = 1, c = 1, p = 0, next = d[m];
             u32 i = m;
             bool split = false;
-            R *put = turns.at((int)m);
+            R *put = turns.at(0, (int)m);
             while (i-- > l) {
                 R ei = e[i], di = d[i], f = s * ei, b = c * ei;
                 r = root(f * f + g * g);

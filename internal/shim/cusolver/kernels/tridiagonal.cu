@@ -181,7 +181,7 @@ template <class R> __device__ void steqr(const R *d, const R *e, u32 n, const R 
     u32 bad = n;
     if (finite) {
         Turns<R> turns;
-        turns.begin(z ? out + (s64)first * n * 32 : (R *)0, last - first, off + n, n);
+        turns.begin(z ? out + (s64)first * n * 32 : (R *)0, last - first, (R *)0, 0, off + n, n);
         bad = ql(mine, off, n, turns, factor[1]);
         turns.end();
     } else if (z)
