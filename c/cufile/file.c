@@ -14,7 +14,9 @@
 struct file {
 	struct file *next;
 	int fd;    // the program's
-	int own;   // the same file without O_DIRECT, whose rules on alignment are not the caller's; or fd
+	int flags; // of it, when it was registered
+	dev_t dev; // and which file it is
+	ino_t ino;
 	int users; // transfers that run
 	bool gone; // deregistered while they did
 };
@@ -25,6 +27,21 @@ struct buffer {
 	size_t size;
 };
 
+// again is a file opened once more, without O_DIRECT, whose rules on alignment are not the caller's. It stays open when nobody uses it:
+// the kernel drops the locks of a process on a file (fcntl, F_SETLK) when the process closes any descriptor of it. Only if more than
+// AGAIN files are used in this way the one that was used longest ago is closed.
+struct again {
+	dev_t dev;
+	ino_t ino;
+	int flags, fd;
+	int users;
+	unsigned long turn; // when it was used; 0: an empty place
+};
+
+enum { AGAIN = 64, ALIGNED = 4096 };
+
+static struct again agains[AGAIN]; // guarded by lock
+static unsigned long turns;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file *files;
 static struct buffer *buffers;
@@ -33,16 +50,49 @@ void kz_files_in_child(void) {
 	pthread_mutex_init(&lock, 0);
 	for (struct file *f = files; f; f = f->next)
 		f->users = 0;
+	for (int i = 0; i < AGAIN; i++)
+		agains[i].users = 0;
 }
 
-// without_direct is the file opened again: a table of its own in the kernel, so the program's flags stay.
-static int without_direct(int fd, int flags) {
-	if (!(flags & O_DIRECT))
-		return fd;
+// open_again opens what a descriptor is of: a table of its own in the kernel, so the program's flags stay. -1: it cannot, or the
+// number is of another file by now.
+static int open_again(const struct file *f, int flags) {
 	char path[64];
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	int again = open(path, (flags & (O_ACCMODE | O_APPEND | O_SYNC | O_DSYNC)) | O_CLOEXEC);
-	return again < 0 ? fd : again;
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", f->fd);
+	if (stat(path, &st) || st.st_dev != f->dev || st.st_ino != f->ino)
+		return -1;
+	return open(path, flags | O_CLOEXEC);
+}
+
+// take_again finds the file without O_DIRECT, or opens it; NULL where that cannot be.
+static struct again *take_again(const struct file *f) {
+	int flags = f->flags & (O_ACCMODE | O_APPEND | O_SYNC | O_DSYNC);
+	struct again *at = 0, *oldest = 0;
+	pthread_mutex_lock(&lock);
+	for (struct again *a = agains; !at && a < agains + AGAIN; a++) {
+		if (a->turn && a->dev == f->dev && a->ino == f->ino && a->flags == flags)
+			at = a;
+		else if (!a->users && (!oldest || a->turn < oldest->turn))
+			oldest = a;
+	}
+	int fd = at || !oldest ? -1 : open_again(f, flags);
+	if (fd >= 0) {
+		if (oldest->turn)
+			close(oldest->fd);
+		at = oldest;
+		*at = (struct again){f->dev, f->ino, flags, fd, 0, 0};
+	}
+	if (at)
+		at->users++, at->turn = ++turns;
+	pthread_mutex_unlock(&lock);
+	return at;
+}
+
+static void give_again(struct again *a) {
+	pthread_mutex_lock(&lock);
+	a->users--;
+	pthread_mutex_unlock(&lock);
 }
 
 CUfileError_t cuFileHandleRegister(CUfileHandle_t *fh, CUfileDescr_t *descr) {
@@ -62,13 +112,11 @@ CUfileError_t cuFileHandleRegister(CUfileHandle_t *fh, CUfileDescr_t *descr) {
 	struct file *f = calloc(1, sizeof *f);
 	if (!f)
 		return failed(CU_FILE_NOMEM_ERROR);
-	f->fd = fd, f->own = without_direct(fd, flags);
+	f->fd = fd, f->flags = flags, f->dev = st.st_dev, f->ino = st.st_ino;
 	pthread_mutex_lock(&lock);
 	for (struct file *o = files; o; o = o->next)
 		if (o->fd == fd && !o->gone) {
 			pthread_mutex_unlock(&lock);
-			if (f->own != fd)
-				close(f->own);
 			free(f);
 			return failed(CU_FILE_HANDLE_ALREADY_REGISTERED);
 		}
@@ -87,8 +135,6 @@ static void drop(struct file *f) {
 			*p = f->next;
 			break;
 		}
-	if (f->own != f->fd)
-		close(f->own);
 	free(f);
 }
 
@@ -206,10 +252,10 @@ static CUfileOpError allowed(const struct transfer *t, const struct memory *m) {
 }
 
 // whole reads or writes as much as there is: less than n is the end of the file, or a full disk after a first part.
-static ssize_t whole(struct file *f, char *p, size_t n, off_t at, bool write) {
+static ssize_t whole(int fd, char *p, size_t n, off_t at, bool write) {
 	size_t done = 0;
 	while (done < n) {
-		ssize_t k = write ? pwrite(f->own, p + done, n - done, at + (off_t)done) : pread(f->own, p + done, n - done, at + (off_t)done);
+		ssize_t k = write ? pwrite(fd, p + done, n - done, at + (off_t)done) : pread(fd, p + done, n - done, at + (off_t)done);
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k < 0 && !done)
@@ -229,7 +275,7 @@ static CUresult copy(CUdeviceptr dev, char *host, size_t n, bool write, CUstream
 }
 
 // through goes by a buffer in host memory. It has the alignment that O_DIRECT wants, where the file could not be opened without it.
-static ssize_t through(struct file *f, const struct transfer *t, CUstream stream) {
+static ssize_t through(int fd, const struct transfer *t, CUstream stream) {
 	size_t room = t->size < BOUNCE ? t->size : BOUNCE, done = 0;
 	void *host;
 	if (posix_memalign(&host, 4096, room))
@@ -242,7 +288,7 @@ static ssize_t through(struct file *f, const struct transfer *t, CUstream stream
 			answer = -CU_FILE_CUDA_DRIVER_ERROR;
 			break;
 		}
-		ssize_t k = whole(f, host, n, t->file_offset + (off_t)done, t->write);
+		ssize_t k = whole(fd, host, n, t->file_offset + (off_t)done, t->write);
 		if (k < 0) {
 			answer = done ? 0 : -1;
 			break;
@@ -261,6 +307,26 @@ static ssize_t through(struct file *f, const struct transfer *t, CUstream stream
 	return answer ? answer : (ssize_t)done;
 }
 
+static ssize_t move(int fd, const struct transfer *t, const struct memory *m, CUstream stream) {
+	return m->device ? through(fd, t, stream) : whole(fd, t->base + t->base_offset, t->size, t->file_offset, t->write);
+}
+
+// by_file moves by the program's descriptor, unless that has O_DIRECT and the transfer is not as it wants.
+static ssize_t by_file(const struct file *f, const struct transfer *t, const struct memory *m, CUstream stream) {
+	size_t host = m->device ? 0 : (size_t)(uintptr_t)(t->base + t->base_offset); // on the way to a device it is memory of ours
+	bool fits = !(f->flags & O_DIRECT) || !((host | t->size | (size_t)t->file_offset) % ALIGNED);
+	ssize_t answer = fits ? move(f->fd, t, m, stream) : -1;
+	if (fits && (answer != -1 || errno != EINVAL || !(f->flags & O_DIRECT)))
+		return answer;
+	struct again *a = take_again(f);
+	answer = move(a ? a->fd : f->fd, t, m, stream);
+	int kept = errno;
+	if (a)
+		give_again(a);
+	errno = kept;
+	return answer;
+}
+
 ssize_t kz_transfer(const struct transfer *t, CUstream stream) {
 	if (!t->base || t->file_offset < 0 || t->base_offset < 0 || t->size > SSIZE_MAX)
 		return -CU_FILE_INVALID_VALUE;
@@ -274,7 +340,7 @@ ssize_t kz_transfer(const struct transfer *t, CUstream stream) {
 	ssize_t answer = -(ssize_t)allowed(t, &m);
 	if (!answer && t->size) {
 		bool pushed = m.device && m.context && !cuCtxPushCurrent(m.context);
-		answer = m.device ? through(f, t, stream) : whole(f, t->base + t->base_offset, t->size, t->file_offset, t->write);
+		answer = by_file(f, t, &m, stream);
 		int kept = errno;
 		CUcontext popped;
 		if (pushed)

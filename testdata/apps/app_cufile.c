@@ -35,6 +35,16 @@ static int same(const unsigned char *a, CUdeviceptr d, size_t n) {
 	return ok;
 }
 
+// locked asks, as another process, whether this one has a lock on a file.
+static int locked(int fd) {
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int status = -1;
+	pid_t child = fork();
+	if (!child)
+		_exit(fcntl(fd, F_GETLK, &l) || l.l_type == F_UNLCK ? 0 : 1);
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 // large has a batch of 8 places read the whole file so often that the last of them wait a while.
 static CUfileBatchHandle_t large(CUfileIOParams_t *p, unsigned count) {
 	CUfileBatchHandle_t batch;
@@ -187,10 +197,17 @@ int main(int argc, char **argv) {
 	WANT("same host", memcmp(plain, host + 11, 5000), 0);
 	int direct = open(name, O_RDWR | O_DIRECT);
 	if (direct >= 0) {
+		struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+		WANT("lock", fcntl(direct, F_SETLK, &all), 0);
 		CUfileHandle_t h = handle(direct);
+		WANT("aligned", cuFileRead(h, (void *)b, 8192, N - 4096, 0), 4096);
+		WANT("same aligned", same(host + N - 4096, b, 4096), 1);
+		WANT("direct to the host", cuFileRead(h, plain, 4096, 4096, 1), 4096);
+		WANT("same direct to the host", memcmp(plain + 1, host + 4096, 4096), 0);
 		WANT("direct", cuFileRead(h, (void *)b, 777, 5, 3), 777);
 		WANT("same direct", same(host + 5, b + 3, 777), 1);
 		cuFileHandleDeregister(h);
+		WANT("the lock stays", locked(direct), 1);
 		if (!geteuid() && !seteuid(65534)) { // who may not open it again
 			h = handle(direct);
 			WANT("root", seteuid(0), 0);
