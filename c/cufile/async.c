@@ -302,13 +302,17 @@ static unsigned reported(struct batch *b, CUfileIOEvents_t *events, unsigned mos
 	return n;
 }
 
+#define LONGEST (1L << 32) // seconds that are waited for: more is for ever
+
 CUfileError_t cuFileBatchIOGetStatus(CUfileBatchHandle_t batch, unsigned least, unsigned *count, CUfileIOEvents_t *events, struct timespec *timeout) {
 	if (!count || !*count || !events || least > *count)
+		return failed(CU_FILE_INVALID_VALUE);
+	if (timeout && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= 1000000000))
 		return failed(CU_FILE_INVALID_VALUE);
 	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	if (timeout) {
-		until.tv_sec += timeout->tv_sec + (until.tv_nsec + timeout->tv_nsec) / 1000000000;
+		until.tv_sec += (timeout->tv_sec < LONGEST ? timeout->tv_sec : LONGEST) + (until.tv_nsec + timeout->tv_nsec) / 1000000000;
 		until.tv_nsec = (until.tv_nsec + timeout->tv_nsec) % 1000000000;
 	}
 	int cancels = hold_cancel();
@@ -317,7 +321,7 @@ CUfileError_t cuFileBatchIOGetStatus(CUfileBatchHandle_t batch, unsigned least, 
 	unsigned n = 0;
 	while (b && (n += reported(b, events + n, *count - n)) < least && b->running) {
 		int e = timeout ? pthread_cond_timedwait(&b->ended, &lock, &until) : pthread_cond_wait(&b->ended, &lock);
-		if (e == ETIMEDOUT)
+		if (e)
 			break;
 		b = find(batch);
 	}

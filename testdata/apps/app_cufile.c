@@ -101,6 +101,19 @@ static void asks(void *none) {
 	cuFileUseCount(), cuFileBufDeregister(&stop), cuFileBatchIOCancel((void *)&stop);
 }
 
+// timed waits for lengths of time that are none, and for one that is past the end of the clock.
+static void timed(CUfileIOParams_t *p) {
+	CUfileBatchHandle_t batch = large(p, 7);
+	CUfileIOEvents_t events[8];
+	struct timespec wrong[] = {{0, -1}, {-1, 0}, {0, 1000000000}}, ever = {INT64_MAX, 999999999};
+	unsigned n = 8;
+	for (int i = 0; i < 3; i++)
+		WANT("no time", cuFileBatchIOGetStatus(batch, 0, &n, events, &wrong[i]).err, CU_FILE_INVALID_VALUE);
+	WANT("for ever", cuFileBatchIOGetStatus(batch, 7, &n, events, &ever).err, 0);
+	WANT("all of them", n, 7);
+	cuFileBatchIODestroy(batch);
+}
+
 // interrupted: requests that are canceled, threads that are, and processes that have only one of their parent's threads.
 static void interrupted(CUfileIOParams_t *p) {
 	CUfileBatchHandle_t batch = large(p, 7);
@@ -282,6 +295,7 @@ int main(int argc, char **argv) {
 	cuFileBatchIODestroy(batch);
 	WANT("destroyed", cuFileBatchIOSubmit(batch, 1, p, 0).err, CU_FILE_INVALID_VALUE);
 	p[3].fh = f;
+	timed(p);
 	interrupted(p);
 
 	cuFileHandleDeregister(f);
