@@ -38,14 +38,18 @@ static void *serve(void *none) {
 	return 0;
 }
 
-// start_thread starts it without the program's signals. The lock is held.
+// start_thread starts it without the program's signals, but for those of faults: blocked, they end the process and its handlers are
+// not asked. The lock is held.
 static int start_thread(void) {
 	if (runs_in == getpid())
 		return 0;
 	sigset_t all, old;
 	pthread_attr_t a;
 	pthread_t t;
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+		sigdelset(&all, faults[i]);
 	pthread_attr_init(&a);
 	pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -149,13 +153,6 @@ CUfileError_t cuFileStreamRegister(CUstream stream, unsigned flags) {
 }
 
 CUfileError_t cuFileStreamDeregister(CUstream stream) { return cuFileStreamRegister(stream, 0); }
-
-// A thread that is canceled while it waits would keep the lock: it is canceled behind the wait.
-static int hold_cancel(void) {
-	int old;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	return old;
-}
 
 // batch is a set of requests whose results are asked for. Batches are looked up, as files are.
 struct batch {

@@ -333,9 +333,12 @@ ssize_t kz_transfer(const struct transfer *t, CUstream stream) {
 	CUfileError_t e = kz_opened();
 	if (e.err)
 		return -(ssize_t)e.err;
+	int cancels = hold_cancel();
 	struct file *f = take(t->fh);
-	if (!f)
+	if (!f) {
+		pthread_setcancelstate(cancels, 0);
 		return -CU_FILE_HANDLE_NOT_REGISTERED;
+	}
 	struct memory m = look(t->base);
 	ssize_t answer = -(ssize_t)allowed(t, &m);
 	if (!answer && t->size) {
@@ -348,6 +351,7 @@ ssize_t kz_transfer(const struct transfer *t, CUstream stream) {
 		errno = kept;
 	}
 	give(f);
+	pthread_setcancelstate(cancels, 0);
 	return answer;
 }
 

@@ -15,6 +15,13 @@ static inline CUfileError_t failed(CUfileOpError code) { return (CUfileError_t){
 
 static inline CUfileError_t driver_failed(CUresult r) { return (CUfileError_t){r ? CU_FILE_CUDA_DRIVER_ERROR : CU_FILE_SUCCESS, r}; }
 
+// A thread that is canceled in a call of ours would keep a lock, or a file in use: it is canceled behind the call.
+static inline int hold_cancel(void) {
+	int old;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	return old;
+}
+
 // kz_opened opens the library where a program has not: every call that needs it does.
 HIDDEN CUfileError_t kz_opened(void);
 

@@ -142,6 +142,21 @@ static void interrupted(CUfileIOParams_t *p) {
 	pthread_join(t, 0);
 }
 
+struct one {
+	CUfileHandle_t file;
+	char to[16];
+	ssize_t got;
+};
+
+// canceled_first reads in a thread that is to end at the next call that may end it.
+static void *canceled_first(void *arg) {
+	struct one *o = arg;
+	pthread_cancel(pthread_self());
+	o->got = cuFileRead(o->file, o->to, sizeof o->to, 0, 0);
+	pthread_testcancel();
+	return arg;
+}
+
 int main(int argc, char **argv) {
 	const char *name = argc > 1 ? argv[1] : "app_cufile.data";
 	CUdevice dev;
@@ -297,6 +312,10 @@ int main(int argc, char **argv) {
 	p[3].fh = f;
 	timed(p);
 	interrupted(p);
+	pthread_t thread;
+	struct one one = {.file = f, .got = -1};
+	WANT("thread", pthread_create(&thread, 0, canceled_first, &one) || pthread_join(thread, 0), 0);
+	WANT("read before the end", one.got, sizeof one.to);
 
 	cuFileHandleDeregister(f);
 	unlink(name);
