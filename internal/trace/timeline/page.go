@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/flate"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"html"
 	"io"
@@ -20,8 +20,27 @@ var pageCSS string
 //go:embed page/core.js
 var pageCore string
 
-//go:embed page/view.js
-var pageView string
+// The page's parts are one function: what one declares the others use.
+//
+//go:embed page/layout.js page/draw.js page/select.js page/statistics.js page/search.js page/input.js
+var pageParts embed.FS
+
+var partNames = []string{"layout", "draw", "select", "statistics", "search", "input"}
+
+// pageView joins the parts.
+func pageView() string {
+	var b strings.Builder
+	b.WriteString("\"use strict\";\n(async () => {\n")
+	for _, name := range partNames {
+		text, err := pageParts.ReadFile("page/" + name + ".js")
+		if err != nil {
+			panic("BUG: the page lacks " + name)
+		}
+		b.Write(text)
+	}
+	b.WriteString("})();\n")
+	return b.String()
+}
 
 // HTML writes the timeline as one page that needs nothing else. The data are base64 of deflate: no text of the program
 // can be taken for markup, and 200,000 calls are some MiB.
@@ -47,7 +66,7 @@ func (t *Timeline) HTML(w io.Writer) error {
 		"TITLE": func() error { _, err := out.WriteString(html.EscapeString(clean(t.Title))); return err },
 		"CSS":   func() error { _, err := out.WriteString(pageCSS); return err },
 		"CORE":  func() error { _, err := out.WriteString(pageCore); return err },
-		"VIEW":  func() error { _, err := out.WriteString(pageView); return err },
+		"VIEW":  func() error { _, err := out.WriteString(pageView()); return err },
 		"DATA": func() error {
 			e := base64.NewEncoder(base64.StdEncoding, out)
 			if _, err := e.Write(packed.Bytes()); err != nil {

@@ -193,6 +193,13 @@ func TestLogic(t *testing.T) {
 	want.First = want.First[:5]
 	want.Overlap = 220 + 100
 	js, _ := json.Marshal(want)
+	view := filepath.Join(t.TempDir(), "view.js")
+	if err := os.WriteFile(view, []byte(pageView()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(node, "--check", view).CombinedOutput(); err != nil {
+		t.Errorf("the page's parts, joined: %v\n%s", err, out)
+	}
 	out, err := exec.Command(node, "testdata/logic.cjs", data, string(js)).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
