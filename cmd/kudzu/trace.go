@@ -31,6 +31,7 @@ func traceVerbs() []traceVerb {
 		{"grep", "[options of show] REGEXP TRACE", "print the lines that match", runTraceGrep},
 		{"stats", "[--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--mangled] [--json] TRACE", "count calls and kernels, and add up their times", runTraceStats},
 		{"diff", "[--ignore REGEXP] [--polls] [--nested] [--no-outs] [-C LINES] A B", "show the first call that differs", runTraceDiff},
+		{"ptx", "TRACE", "write the PTX in its modules beside them", runTracePTX},
 		{"timeline", "[-o PAGE.html] [--perfetto FILE.json] [--mangled] TRACE", "write a page for a browser: calls, queues, kernels, memory over time", runTraceTimeline},
 	}
 }
@@ -217,7 +218,38 @@ func exitOf(err error) int {
 	return 1
 }
 
-// summary takes PTX out of modules and says in one line what there is.
+// soon is how many bytes of modules are taken apart at once. Those of large programs have hundreds of megabytes of text.
+const soon = 4 << 20
+
+// modules says what modules there are, and takes PTX out of them where that is no wait.
+func (t *traceWith) modules(shown string) (string, error) {
+	n, bytes, err := trace.Modules(t.dir)
+	if err != nil || n == 0 {
+		return "", err
+	}
+	if bytes > soon {
+		return fmt.Sprintf("%s (kudzu trace ptx %s takes PTX out of them)", plural(n, "module"), shown), nil
+	}
+	x, err := trace.Extract(t.dir)
+	return fmt.Sprintf("%s with %s of PTX", plural(x.Modules, "module"), plural(x.Texts, "text")), err
+}
+
+// runTracePTX writes the PTX in a trace's modules beside them.
+func runTracePTX(args []string, out io.Writer) error {
+	if len(args) != 1 {
+		return errUsage{"ptx takes one trace"}
+	}
+	if st, err := os.Stat(args[0]); err != nil || !st.IsDir() {
+		return fmt.Errorf("%s is no folder of a trace", args[0])
+	}
+	x, err := trace.Extract(args[0])
+	if err == nil {
+		fmt.Fprintf(out, "%s: %s with %s of PTX\n", filepath.Join(args[0], trace.ModulesDir), plural(x.Modules, "module"), plural(x.Texts, "text"))
+	}
+	return err
+}
+
+// summary says in one line what there is.
 func (t *traceWith) summary() {
 	shown := t.dir
 	if wd, err := os.Getwd(); err == nil {
@@ -225,7 +257,7 @@ func (t *traceWith) summary() {
 			shown = rel
 		}
 	}
-	x, err := trace.Extract(t.dir)
+	modules, err := t.modules(shown)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "kudzu: modules of the trace: %v\n", err)
 	}
@@ -241,8 +273,8 @@ func (t *traceWith) summary() {
 		lost += p.Lost
 	}
 	line := fmt.Sprintf("%s in %s, %s", plural(tr.Calls, "call"), plural(len(tr.Processes), "process"), plural(threads, "thread"))
-	if x.Modules > 0 {
-		line += fmt.Sprintf("; %s with %s of PTX", plural(x.Modules, "module"), plural(x.Texts, "text"))
+	if modules != "" {
+		line += "; " + modules
 	}
 	if lost > 0 {
 		line += fmt.Sprintf("; %d records were lost", lost)

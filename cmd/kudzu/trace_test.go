@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"kudzu/internal/fatbin"
 	"kudzu/internal/trace"
 )
 
@@ -155,6 +156,46 @@ func TestTraceNames(t *testing.T) {
 		if err != nil || !strings.Contains(got, c.has) || strings.Contains(got, c.not) {
 			t.Errorf("%v: %v\n%s", c.args, err, got)
 		}
+	}
+}
+
+// TestTraceModules: PTX is taken out of few modules at once, and out of many when it is asked for.
+func TestTraceModules(t *testing.T) {
+	w := traceWith{dir: traceOf(t, 1)}
+	modules := filepath.Join(w.dir, trace.ModulesDir)
+	if err := os.Mkdir(modules, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const text = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() {\n\tret;\n}\n"
+	fat, err := fatbin.Write([]fatbin.Part{{Kind: fatbin.PTX, SM: 50, Major: 7, Data: []byte(text + "\x00")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	save := func(name string, b []byte) {
+		if err := os.WriteFile(filepath.Join(modules, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("a0.fatbin", fat)
+	save("b0.other", make([]byte, soon))
+	if s, err := w.modules("x"); err != nil || s != "2 modules (kudzu trace ptx x takes PTX out of them)" {
+		t.Errorf("%q, %v", s, err)
+	}
+	if _, err := os.Stat(filepath.Join(modules, "a0.sm_50.ptx")); err == nil {
+		t.Error("it was taken out")
+	}
+	if s, err := kudzu("trace", "ptx", w.dir); err != nil || !strings.HasSuffix(s, "2 modules with 1 text of PTX\n") {
+		t.Errorf("%q, %v", s, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(modules, "a0.sm_50.ptx")); err != nil || string(b) != text {
+		t.Errorf("%q, %v", b, err)
+	}
+	save("b0.other", nil)
+	if s, err := w.modules("x"); err != nil || s != "2 modules with 1 text of PTX" {
+		t.Errorf("%q, %v", s, err)
+	}
+	if _, err := kudzu("trace", "ptx", filepath.Join(w.dir, "7-0.kzt")); err == nil {
+		t.Error("a file is no folder")
 	}
 }
 

@@ -178,8 +178,31 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// TestPieces: a module is looked into only until a kernel is found.
+func TestPieces(t *testing.T) {
+	sub := strings.ReplaceAll(vecaddPTX, "vecadd", "vecsub")
+	fat, err := fatbin.Write([]fatbin.Part{{Kind: fatbin.ELF, SM: 50, Data: []byte("\x7fELF nothing that can be read")},
+		{Kind: fatbin.PTX, SM: 50, Major: 7, Data: []byte(vecaddPTX + "\x00")}, {Kind: fatbin.PTX, SM: 50, Major: 7, Flags: fatbin.FlagLZ4, Data: []byte(sub + "\x00")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &code{kernels: map[string]*kernelCode{}, rest: pieces(fat)}
+	for _, step := range []struct {
+		kernel string
+		left   int
+		found  bool
+	}{{"vecadd", 2, true}, {"vecadd", 2, true}, {"vecsub", 1, true}, {"none", 0, false}, {"vecadd", 0, true}} {
+		if got := c.find(step.kernel); (got != nil) != step.found || len(c.rest) != step.left {
+			t.Errorf("%s: %v, %d left", step.kernel, got, len(c.rest))
+		}
+	}
+}
+
 // TestExtract: PTX comes out of every container once, and a second time is a link.
 func TestExtract(t *testing.T) {
+	if n, bytes, err := Modules(t.TempDir()); n != 0 || bytes != 0 || err != nil {
+		t.Error(n, bytes, err)
+	}
 	dir := t.TempDir()
 	modules := filepath.Join(dir, ModulesDir)
 	if err := os.MkdirAll(modules, 0o755); err != nil {
@@ -202,6 +225,9 @@ func TestExtract(t *testing.T) {
 		}
 	}
 	for range 2 { // the second finds what the first left
+		if n, bytes, err := Modules(dir); n != 6 || bytes < int64(4*len(vecaddPTX)) || err != nil {
+			t.Error(n, bytes, err)
+		}
 		x, err := Extract(dir)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,39 +18,86 @@ type Extracted struct {
 	Texts   int // different texts of PTX, in modules or of their own
 }
 
+// Modules are how many modules a trace's folder has, and their bytes.
+func Modules(dir string) (n int, bytes int64, err error) {
+	entries, err := moduleFiles(dir)
+	for _, e := range entries {
+		if st, err := e.Info(); err == nil {
+			n++
+			bytes += st.Size()
+		}
+	}
+	return n, bytes, err
+}
+
+// moduleFiles lists the modules of a trace's folder as programs gave them.
+func moduleFiles(dir string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, ModulesDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		hash, ext, _ := strings.Cut(e.Name(), ".")
+		return !e.Type().IsRegular() || !plain(hash) || !plain(ext) // ext has a dot where we wrote it
+	}), err
+}
+
+// taken is a module that was taken apart.
+type taken struct {
+	parts []Part
+	err   error // of reading the file
+}
+
+// takeApart reads modules with every processor, in their order, and no more of them at a time.
+func takeApart(dir string, entries []fs.DirEntry) <-chan chan taken {
+	queue := make(chan chan taken, runtime.GOMAXPROCS(0)-1)
+	go func() {
+		defer close(queue)
+		for _, e := range entries {
+			one := make(chan taken, 1)
+			queue <- one
+			go func() {
+				st, err := e.Info()
+				if err != nil || st.Size() > maxModule {
+					one <- taken{}
+					return
+				}
+				b, err := os.ReadFile(filepath.Join(dir, ModulesDir, e.Name()))
+				t := taken{err: err}
+				if err == nil {
+					t.parts, _ = Parts(b) // not everything that is loaded is code
+				}
+				one <- t
+			}()
+		}
+	}()
+	return queue
+}
+
 // Extract writes the PTX in every module of a trace's folder beside it, as HASH.TARGET.ptx, and as HASH.TARGET.2.ptx and so on where
 // a module has several texts for a target. A text that another module has, too, is there once, and a link.
 func Extract(dir string) (Extracted, error) {
 	var x Extracted
-	dir = filepath.Join(dir, ModulesDir)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return x, nil
-	}
+	entries, err := moduleFiles(dir)
 	if err != nil {
 		return x, err
 	}
+	queue := takeApart(dir, entries)
+	defer func() {
+		for range queue { // after an error
+		}
+	}()
+	dir = filepath.Join(dir, ModulesDir)
 	seen := map[[sha256.Size]byte]string{}
 	used := map[string][sha256.Size]byte{} // names of this run
 	for _, e := range entries {
 		hash, ext, _ := strings.Cut(e.Name(), ".")
-		if !e.Type().IsRegular() || !plain(hash) || !plain(ext) { // ext has a dot where we wrote it
-			continue
-		}
 		x.Modules++
-		path := filepath.Join(dir, e.Name())
-		if st, err := e.Info(); err != nil || st.Size() > maxModule {
-			continue
+		t := <-<-queue
+		if t.err != nil {
+			return x, t.err
 		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return x, err
-		}
-		parts, err := Parts(b)
-		if err != nil {
-			continue // not everything that is loaded is code
-		}
-		for _, p := range parts {
+		for _, p := range t.parts {
 			if p.Text == "" {
 				continue
 			}
@@ -66,7 +115,7 @@ func Extract(dir string) (Extracted, error) {
 				x.Texts++
 				seen[sum] = name
 			}
-			if len(parts) == 1 && ext == "ptx" { // the module is the text
+			if len(t.parts) == 1 && ext == "ptx" { // the module is the text
 				seen[sum] = e.Name()
 				continue
 			}

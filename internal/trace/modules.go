@@ -15,6 +15,18 @@ import (
 // code is what is known of a module's content.
 type code struct {
 	kernels map[string]*kernelCode
+	rest    []func() []Part // what was not looked into yet
+}
+
+// find looks into the module until it has seen a kernel: most have the same code for several targets.
+func (c *code) find(kernel string) *kernelCode {
+	for c.kernels[kernel] == nil && len(c.rest) > 0 {
+		for _, p := range c.rest[0]() {
+			c.add(p)
+		}
+		c.rest = c.rest[1:]
+	}
+	return c.kernels[kernel]
 }
 
 // maxModule is the largest file of a module that is looked into.
@@ -34,7 +46,7 @@ func (d *Decoder) kernel(t *thing) *kernelCode {
 		}
 		d.code[file] = c
 	}
-	return c.kernels[t.kernel]
+	return c.find(t.kernel)
 }
 
 // load reads a module that was saved; nil if there is none.
@@ -48,15 +60,36 @@ func (d *Decoder) load(file string) *code {
 	if err != nil {
 		return nil
 	}
-	c := &code{kernels: map[string]*kernelCode{}}
-	parts, err := Parts(b)
+	return &code{kernels: map[string]*kernelCode{}, rest: pieces(b)}
+}
+
+// pieces takes a module apart in steps, text first: it has names and lines.
+func pieces(b []byte) []func() []Part {
+	if fatbin.Sniff(b) != fatbin.FormatFatbin {
+		return []func() []Part{func() []Part {
+			parts, err := Parts(b)
+			if err != nil {
+				return nil // not everything that is loaded is code
+			}
+			return parts
+		}}
+	}
+	cs, err := fatbin.FromBytes(b)
 	if err != nil {
-		return c
+		return nil
 	}
-	for _, p := range parts {
-		c.add(p)
+	var texts, others []func() []Part
+	for _, c := range cs {
+		for i := range c.Entries {
+			e := &c.Entries[i]
+			if e.Kind == fatbin.PTX {
+				texts = append(texts, func() []Part { return entryParts(e) })
+			} else {
+				others = append(others, func() []Part { return entryParts(e) })
+			}
+		}
 	}
-	return c
+	return append(texts, others...)
 }
 
 // add takes the kernels of a part that no part before it has.
@@ -170,22 +203,27 @@ func containerParts(cs []*fatbin.Container) []Part {
 	var all []Part
 	for _, c := range cs {
 		for i := range c.Entries {
-			e := &c.Entries[i]
-			text, err := e.Text()
-			if err != nil {
-				continue
-			}
-			switch e.Kind {
-			case fatbin.PTX:
-				all = append(all, textPart(string(text)))
-			case fatbin.ELF:
-				if parts, err := elfParts(text); err == nil {
-					all = append(all, parts...)
-				}
-			}
+			all = append(all, entryParts(&c.Entries[i])...)
 		}
 	}
 	return all
+}
+
+// entryParts is nil for what cannot be read.
+func entryParts(e *fatbin.Entry) []Part {
+	text, err := e.Text()
+	if err != nil {
+		return nil
+	}
+	switch e.Kind {
+	case fatbin.PTX:
+		return []Part{textPart(string(text))}
+	case fatbin.ELF:
+		if parts, err := elfParts(text); err == nil {
+			return parts
+		}
+	}
+	return nil
 }
 
 func textPart(text string) Part {
