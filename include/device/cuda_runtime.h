@@ -17,6 +17,8 @@
 // NVIDIA's header brings these along, and programs rely on it.
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <math.h>
 #include <utility>
 #include "kudzu/runtime.h"
 #if defined(__CUDA__) && defined(__CUDACC_RDC__)
