@@ -12,7 +12,8 @@ int main() {
   halve<<<1, 4>>>(x.p);
   OK(cudaGetLastError());
   std::vector<float> v = x.get();
-  double m = ceil(((float)v.size()) / 3) + sqrt(9) + pow(2.0f, 3) + fabs(-1.5) + floorf(1.5f) + clock() * 0; // no header is named for these
+  // No header is named for these.
+  double m = ceil(((float)v.size()) / 3) + sqrt(9) + pow(2.0f, 3) + fabs(-1.5) + floorf(1.5f) + clock() * 0;
   if (m != 15.5) printf("%g\n", m);
   printf("%g %g %d %g\n", v[0], v[3], cudaCreateChannelDesc<float2>().y, (double)make_cudaExtent(1, 2, 3).depth);
 }
