@@ -122,7 +122,7 @@ case("sparse", "csr @ csr, csr + csr", lambda: (S().T.tocsr() @ S(), E() + 2 * E
 case("sparse", "coo, csc, dense", lambda: (S().tocoo().tocsr(), S().tocsc(), sparse.csr_matrix(cp.asarray(s.toarray()))), lambda: (s, s, s), 0)
 case("sparse", "sums, index, slices", lambda: (S().sum(0), S()[5:50], S()[:, 3:9], S().max(1)), lambda: (s.sum(0), s[5:50], s[:, 3:9], s.max(1)), 1e-14)
 case("sparse", "spsolve", lambda x: cupyx.scipy.sparse.linalg.spsolve(E(), x), lambda x: scipy.sparse.linalg.spsolve(e.tocsc(), x), 1e-11, b)
-case("sparse", "cg, gmres", lambda x: (cupyx.scipy.sparse.linalg.cg(E(), x, tol=1e-10)[0], cupyx.scipy.sparse.linalg.gmres(E(), x, tol=1e-10)[0]), lambda x: (scipy.sparse.linalg.spsolve(e.tocsc(), x),) * 2, 1e-8, b)
+case("sparse", "cg, gmres", lambda x: (cupyx.scipy.sparse.linalg.cg(E(), x, rtol=1e-10)[0], cupyx.scipy.sparse.linalg.gmres(E(), x, rtol=1e-10)[0]), lambda x: (scipy.sparse.linalg.spsolve(e.tocsc(), x),) * 2, 1e-8, b)
 case("sparse", "eigsh, svds", lambda: (cp.sort(cupyx.scipy.sparse.linalg.eigsh(E(), 4, return_eigenvectors=False)), cp.sort(cupyx.scipy.sparse.linalg.svds(S(), 3, return_singular_vectors=False))),
      lambda: (np.sort(scipy.sparse.linalg.eigsh(e, 4, return_eigenvectors=False)), np.sort(scipy.sparse.linalg.svds(s, 3, return_singular_vectors=False))), 1e-8)
 case("sparse", "spsolve_triangular", lambda x: cupyx.scipy.sparse.linalg.spsolve_triangular(sparse.tril(E()).tocsr(), x), lambda x: scipy.sparse.linalg.spsolve_triangular(scipy.sparse.tril(e).tocsr(), x), 1e-12, b)

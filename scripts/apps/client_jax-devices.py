@@ -4,7 +4,6 @@ collectives are NCCL's. A collective alone is no launch, so each has a product b
 import os
 
 devices = int(os.environ["KUDZU_DEVICES"])
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the machine's memory is the device's
 os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices} " + os.environ.get("XLA_FLAGS", "")
 
 import jax

@@ -2,8 +2,6 @@
 
 import os
 
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the machine's memory is the device's
-
 import jax
 import jax.numpy as jnp
 import numpy as np

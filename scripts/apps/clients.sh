@@ -17,9 +17,9 @@ mkdir -p "$apps/rows" "$apps/cache"
 
 clients() { grep -v '^#' scripts/apps/clients.txt; }
 
-# names PART|CLIENT: the clients that are meant.
+# names PART|CLIENT: the clients that are meant. Where a client has the name of a part, NAME:CAPABILITY means it alone.
 names() {
-    clients | awk -v n="$1" '$1 == n {print n; found = 1; exit} {sub("^-", "", $2); if ($2 == n) {list = list $1 "\n"}} END {if (!found) printf "%s", list}' |
+    clients | awk -v n="$1" '{sub("^-", "", $2)} $2 == n {part = part $1 "\n"} $1 == n {one = n "\n"} END {printf "%s", part != "" ? part : one}' |
         grep . || { echo "clients: there is no part or client $1" >&2; return 2; }
 }
 
