@@ -141,7 +141,7 @@ def tiles(a: wp.array2d(dtype=float), b: wp.array2d(dtype=float), c: wp.array2d(
     wp.tile_store(c, s, offset=(i * 16, j * 16))
 
 
-# By default a product of tiles comes from libmathdx, as NVIDIA's LTO-IR, which Kudzu does not read.
+# By default a product of tiles comes from libmathdx.
 alone = {"enable_backward": False, "module": "unique"}
 own_product = wp.kernel(tiles, module_options={"enable_mathdx_gemm": False}, **alone)
 their_product = wp.kernel(tiles, **alone)
