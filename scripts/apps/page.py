@@ -55,9 +55,10 @@ def by_group(rows):
 
 
 def total(rows, key):
-    """The sum of a time over the rows that have it."""
+    """The sum of a time over the rows; none where a run with warm caches has not come to all of them."""
     times = [r[key] for r in rows if key in r]
-    return seconds(sum(times) if times else None)
+    whole = times and (key != "warm_s" or len(times) == len(rows))
+    return seconds(sum(times) if whole else None)
 
 
 def item(text):
@@ -222,7 +223,7 @@ def earlier(path, rows):
             row.update({t: unseconds(v) for t, v in zip(("first_s", "warm_s", "second_s", "cpu_s"), times) if v != "-"})
             for key, (value, _, measure) in (("bound", bound.partition(" ")), ("error", error.partition(" "))):
                 if value != "-":
-                    row[key] = 0.0 if value == "exact" else value if value == "NaN" else float(value)
+                    row[key] = 0.0 if value == "exact" else value if value == "NaN" else int(value) if value.isdigit() else float(value)
                 if measure:
                     row["unit"] = measure
             if note.startswith("**"):
