@@ -128,7 +128,9 @@ func readTrace(t *testing.T, file string) *recording {
 				rest := rec[64+8*words:][:u32(rec[60:])]
 				for len(rest) > 0 {
 					size := int(u32(rest[4:]))
-					c.blobs = append(c.blobs, blob{rest[0], rest[1], binary.LittleEndian.Uint16(rest[2:]), string(rest[8 : 8+size])})
+					if flags := binary.LittleEndian.Uint16(rest[2:]); flags&4 == 0 { // else there is only room for it
+						c.blobs = append(c.blobs, blob{rest[0], rest[1], flags, string(rest[8 : 8+size])})
+					}
 					rest = rest[8+(size+7)/8*8:]
 				}
 				calls = append(calls, c)

@@ -11,7 +11,9 @@
 struct kz_trace_host {
 	uint64_t (*now)(void);     // in the ticks of the trace
 	uint64_t (*current)(void); // the call under way on this thread, 0 for none
+	// event: its type has the rest (internal/trace/record.go). t1 0: it is a moment. Both 0: it is when the call before it began.
 	void (*event)(uint16_t type, uint64_t id, uint64_t t0, uint64_t t1, uint32_t device, uint64_t stream, const uint64_t values[4], const char *text);
+	void (*launched)(const void *params, size_t bytes); // what the call under way, which launches, has read: the kernel's parameters
 };
 
 // kz_host is what the base offers to the Go image.

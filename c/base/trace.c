@@ -277,7 +277,7 @@ static void enter(struct kz_tracer *t, struct kz_plan *p, const uint64_t *frame,
 		r->blob_bytes = (uint32_t)used;
 		bytes += used;
 	}
-	t->open[t->depth++] = (struct kz_open){frame, r, p, t->chunk, t->window};
+	t->open[t->depth++] = (struct kz_open){frame, r, p, t->chunk, t->window, p->blobs ? t->later : NULL};
 	if (__builtin_expect(!(t->ids & (t->ids - 1) & 0xffffff), 0))
 		kz_trace_clock();
 	r->t0 = kz_ticks();
@@ -294,6 +294,8 @@ static void leave(struct kz_tracer *t, const struct kz_open *o, const uint64_t *
 		kz_real_found((const char *)r->args[0], (void **)r->args[1]);
 	if (p->outs && success)
 		kz_blobs_fill(t, p, frame, r);
+	if (o->later)
+		kz_blobs_parameters(t, p, frame, r, o->later);
 	r->result = result;
 	__atomic_store_n(&r->t1, now, __ATOMIC_RELEASE);
 	if (__builtin_expect(p->images && success, 0))
@@ -397,7 +399,18 @@ static void event(uint16_t type, uint64_t id, uint64_t t0, uint64_t t1, uint32_t
 	end(t);
 }
 
-static const struct kz_trace_host door = {now, current, event};
+static void launched(const void *params, size_t bytes) {
+	struct kz_tracer *t = kz_tracer_mine;
+	struct kz_open *o = t && t->depth ? &t->open[t->depth - 1] : NULL;
+	if (!o || !o->later || bytes < o->later->bytes || !begin(t))
+		return;
+	memcpy(o->later->data, params, o->later->bytes);
+	__atomic_store_n(&o->later->flags, 0, __ATOMIC_RELEASE);
+	o->later = NULL;
+	end(t);
+}
+
+static const struct kz_trace_host door = {now, current, event, launched};
 
 // --- on
 

@@ -80,7 +80,7 @@ struct kz_record_module {
 };
 
 enum { KZ_BLOB_STRING, KZ_BLOB_STRUCT, KZ_BLOB_OUT, KZ_BLOB_KERNEL, KZ_BLOB_ARRAY };
-enum { KZ_BLOB_CUT = 1, KZ_BLOB_FILLED = 2 };
+enum { KZ_BLOB_CUT = 1, KZ_BLOB_FILLED = 2, KZ_BLOB_LATER = 4 };
 
 struct kz_blob {
 	uint8_t parameter, what;
@@ -155,6 +155,9 @@ size_t kz_blobs_room(struct kz_tracer *t, const struct kz_plan *p, const uint64_
 // kz_blobs_write writes the blobs of a call that begins, at most room bytes, and returns how many.
 size_t kz_blobs_write(struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, const uint64_t *args, char *to, size_t room);
 
+// kz_blobs_parameters reads the parameters of a kernel whose call has returned, for which there is room.
+void kz_blobs_parameters(struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, const struct kz_record_call *r, struct kz_blob *blob);
+
 // kz_blobs_fill writes what the call has answered.
 void kz_blobs_fill(const struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, struct kz_record_call *r);
 
@@ -205,12 +208,14 @@ struct kz_tracer {
 	uint64_t ids, chunks;        // counts, with the thread's number above
 	uint32_t depth;
 	const struct kz_layout *layout; // of the kernel of the call that begins
+	struct kz_blob *later;       // room that it has for the kernel's parameters, or NULL
 	struct kz_open {             // calls under way, the innermost last
 		const uint64_t *frame;   // on the thread's stack: identifies it
 		struct kz_record_call *record;
 		const struct kz_plan *plan;
 		char *chunk;
 		struct kz_window *window;
+		struct kz_blob *later; // as above, NULL once they are there
 	} open[KZ_TRACE_DEPTH];
 };
 
@@ -240,6 +245,22 @@ static inline void kz_trace_return(struct kz_tracer *t, size_t bytes) { t->at -=
 
 // kz_trace_done makes a record visible.
 static inline void kz_trace_done(struct kz_record *r, size_t bytes) { __atomic_store_n(&r->bytes, (uint32_t)bytes, __ATOMIC_RELEASE); }
+
+// kz_trace_prepare makes a part of the file ready, and reports that it did: there were not enough. kz_trace_full is one that nobody writes to any more, or NULL;
+// kz_trace_unmap is to be called without the lock, kz_trace_unmapped after it. Preconditions of the others: the lock is held.
+int kz_trace_prepare(void);
+struct kz_window *kz_trace_full(void);
+void kz_trace_unmap(struct kz_window *w);
+void kz_trace_unmapped(struct kz_window *w);
+
+// --- a thread for that (traceahead.c)
+
+// kz_ahead_wanted: there is something to do for it. It reports that there is no thread yet, and kz_ahead_begin is to be called without
+// the lock. Preconditions of the others: the lock is held.
+int kz_ahead_wanted(void);
+void kz_ahead_begin(void);
+int kz_ahead_runs(void);
+void kz_ahead_forked(void); // a child has none
 
 // kz_trace_leave_chunk gives back a chunk that the thread has left before, if no call in it is under way any more.
 void kz_trace_leave_chunk(struct kz_tracer *t, const struct kz_open *o);

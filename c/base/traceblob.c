@@ -126,21 +126,19 @@ static void strings(struct writer *w, const struct kz_behind *b, uint64_t from) 
 			string(w, b, each[i], STRING / 4);
 }
 
-// kernel packs the parameters that addresses lead to.
-static void kernel(struct writer *w, const struct kz_behind *b, uint64_t from, const struct kz_layout *l) {
-	size_t bytes = l->bytes < KERNEL ? l->bytes : KERNEL;
-	struct kz_blob *blob = bytes ? start(w, b, KZ_BLOB_KERNEL, bytes) : NULL;
-	if (!blob)
-		return;
+static size_t kernel_bytes(const struct kz_layout *l) { return l->bytes < KERNEL ? l->bytes : KERNEL; }
+
+// parameters packs what addresses lead to, and reports whether all of it could be read.
+static int parameters(const struct kz_tracer *t, const uint64_t *frame, struct kz_blob *blob, uint64_t from, const struct kz_layout *l) {
 	uint64_t addresses[128];
 	struct kz_piece pieces[128];
-	size_t n = l->count < 128 ? l->count : 128;
-	int asked = 0, whole = kz_copy(w->t, w->frame, addresses, from, 8 * n) == 8 * n;
+	size_t n = l->count < 128 ? l->count : 128, bytes = blob->bytes;
+	int asked = 0, whole = kz_copy(t, frame, addresses, from, 8 * n) == 8 * n;
 	for (size_t i = 0; whole && i < n; i++) {
 		size_t offset = l->parameter[i].offset, size = l->parameter[i].size;
 		if (offset + size > bytes)
 			break;
-		if (kz_on_stack(w->t, w->frame, addresses[i], size))
+		if (kz_on_stack(t, frame, addresses[i], size))
 			memcpy(blob->data + offset, (const void *)addresses[i], size);
 		else
 			pieces[asked++] = (struct kz_piece){blob->data + offset, addresses[i], size};
@@ -149,11 +147,37 @@ static void kernel(struct writer *w, const struct kz_behind *b, uint64_t from, c
 		whole = kz_gather(pieces, asked);
 	if (!whole) {
 		memset(blob->data, 0, bytes);
+		return 0;
+	}
+	__atomic_store_n(&blob->flags, bytes < l->bytes || n < l->count ? KZ_BLOB_CUT : 0, __ATOMIC_RELEASE);
+	return 1;
+}
+
+// kernel writes a kernel's parameters, or leaves room for them: Kudzu reads them anyway and hands them over (kz_trace_launched), or
+// kz_blobs_parameters reads them when the call is over. Calls to NVIDIA's driver, which may end the process, have them before.
+static void kernel(struct writer *w, const struct kz_behind *b, uint64_t from, const struct kz_layout *l) {
+	size_t bytes = kernel_bytes(l);
+	struct kz_blob *blob = bytes ? start(w, b, KZ_BLOB_KERNEL, bytes) : NULL;
+	if (!blob)
+		return;
+	if (!kz_real)
+		blob->flags = KZ_BLOB_LATER, w->t->later = blob;
+	else if (!parameters(w->t, w->frame, blob, from, l)) {
 		never(blob);
 		return;
 	}
-	blob->flags = bytes < l->bytes || n < l->count ? KZ_BLOB_CUT : 0;
 	stop(w, blob);
+}
+
+void kz_blobs_parameters(struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, const struct kz_record_call *r, struct kz_blob *blob) {
+	for (uint32_t i = 0; i < p->blobs; i++) {
+		const struct kz_behind *b = &p->behind[i];
+		if ((b->kind != 'k' && b->kind != 'K') || b->parameter != blob->parameter)
+			continue;
+		const struct kz_layout *l = kz_layout(r->args[b->other], b->kind == 'K' ? (int)r->head.a : -1);
+		if (l && kernel_bytes(l) == blob->bytes)
+			parameters(t, frame, blob, r->args[b->word], l);
+	}
 }
 
 enum { PARAM_END, PARAM_BUFFER, PARAM_SIZE }; // CU_LAUNCH_PARAM_*
@@ -181,6 +205,7 @@ static void room_out(struct writer *w, const struct kz_behind *b) {
 
 size_t kz_blobs_write(struct kz_tracer *t, const struct kz_plan *p, const uint64_t *frame, const uint64_t *args, char *to, size_t room) {
 	struct writer w = {to, to + room, t, frame, args};
+	t->later = NULL;
 	for (uint32_t i = 0; i < p->blobs; i++) {
 		const struct kz_behind *b = &p->behind[i];
 		uint64_t from = args[b->word];
@@ -232,7 +257,7 @@ size_t kz_blobs_room(struct kz_tracer *t, const struct kz_plan *p, const uint64_
 			continue;
 		t->layout = kz_layout(frame[p->from[b->other]], b->kind == 'K' ? (int)library : -1);
 		if (t->layout)
-			room += padded(t->layout->bytes < KERNEL ? t->layout->bytes : KERNEL);
+			room += padded(kernel_bytes(t->layout));
 	}
 	return room;
 }

@@ -21,7 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEADER = 4096, CHUNK = 65536, CHUNK_HEAD = 24, MOST = 4, TEXT = 256 };
+enum { HEADER = 4096, CHUNK = 65536, CHUNK_HEAD = 24, MOST = 16, TEXT = 256 };
+
+// A thread makes parts ahead in files of at least LONG chunks; AHEAD of them where there are enough that all are large.
+enum { LONG = 4, AHEAD = 3 };
 
 #define CHUNK_MAGIC 0x48435a4bu // KZCH
 
@@ -45,6 +48,7 @@ struct kz_window {
 	char *at, *base;
 	size_t bytes;
 	uint32_t size, given, held; // chunks: in it, handed out, still written to
+	int populated;
 	struct kz_window *next;     // of those that are free
 };
 
@@ -56,7 +60,9 @@ static char folder[PATH_MAX], path[PATH_MAX + 32]; // guarded by the lock, as th
 static uint32_t flags;
 static struct header *header; // of this process's file, NULL before there is one
 static uint64_t given;        // chunks of the file that are in a window
-static struct kz_window *window, *spare;
+static struct kz_window *window, *spare, *full; // being handed out; unused; to be unmapped
+static struct kz_window *ahead[AHEAD];          // the next ones
+static int aheads;
 static _Atomic uint64_t threads; // numbers them
 static pthread_key_t key;        // tells that a thread ends
 static int keyed;
@@ -185,11 +191,13 @@ static int begin(void) {
 	return fd;
 }
 
-// grow maps the next part of the file. Preconditions: the lock is held.
-static struct kz_window *grow(void) {
+// grow maps the next part of the file. early: there is no need for it yet, and if it fails whoever needs it says why: the thread that is
+// ahead has no standard error. Preconditions: the lock is held.
+static struct kz_window *grow(int early) {
 	int fd = header ? kz_trace_open(path, O_RDWR | O_NOFOLLOW) : begin();
 	if (fd < 0) {
-		give_up(path, errno);
+		if (!early)
+			give_up(path, errno);
 		return NULL;
 	}
 	uint32_t size = given < MOST ? (uint32_t)(given ? given : 1) : MOST; // short programs have small files
@@ -215,7 +223,8 @@ static struct kz_window *grow(void) {
 	if (rc) {
 		if (w)
 			w->next = spare, spare = w;
-		give_up(path, rc);
+		if (!early)
+			give_up(path, rc);
 		return NULL;
 	}
 	*w = (struct kz_window){.at = p, .base = base, .bytes = bytes, .size = size};
@@ -227,10 +236,57 @@ static struct kz_window *grow(void) {
 static void drop(struct kz_window *w) {
 	if (w->held || w->given < w->size)
 		return;
-	munmap(w->base, w->bytes);
 	if (w == window)
 		window = NULL;
-	w->next = spare, spare = w;
+	if (kz_ahead_runs()) {
+		w->next = full, full = w;
+		return;
+	}
+	kz_trace_unmap(w);
+	kz_trace_unmapped(w);
+}
+
+void kz_trace_unmap(struct kz_window *w) { munmap(w->base, w->bytes); }
+
+void kz_trace_unmapped(struct kz_window *w) { w->next = spare, spare = w; }
+
+struct kz_window *kz_trace_full(void) {
+	struct kz_window *w = full;
+	if (w)
+		full = w->next;
+	return w;
+}
+
+// populate is cheaper than a fault a page, and only a wish.
+static void populate(char *at, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+	uintptr_t page = (uintptr_t)at & -(uintptr_t)sysconf(_SC_PAGESIZE);
+	madvise((void *)page, bytes, MADV_POPULATE_WRITE);
+#else
+	(void)at, (void)bytes;
+#endif
+}
+
+int kz_trace_prepare(void) {
+	if (aheads == (given < AHEAD * MOST ? 1 : AHEAD) || !header || atomic_load_explicit(&kz_trace_off, memory_order_relaxed))
+		return 0;
+	struct kz_window *w = grow(1);
+	if (!w)
+		return 0;
+	populate(w->base, w->bytes);
+	w->populated = 1;
+	ahead[aheads++] = w;
+	return 1;
+}
+
+// next_window is the one that follows. Preconditions: the lock is held.
+static struct kz_window *next_window(void) {
+	struct kz_window *w = ahead[0];
+	if (!aheads)
+		return grow(0);
+	aheads--;
+	memmove(ahead, ahead + 1, (size_t)aheads * sizeof *ahead);
+	return w;
 }
 
 static void clock_locked(void) {
@@ -274,16 +330,18 @@ static int next_chunk(struct kz_tracer *t) {
 	struct kz_window *was = t->window;
 	t->at = t->end = t->chunk = NULL;
 	leave(t, old, was);
-	if (!window || window->given == window->size)
-		window = grow();
+	int begin = 0;
+	if (!window || window->given == window->size) {
+		window = next_window();
+		if (window && given >= LONG)
+			begin = kz_ahead_wanted();
+	}
 	struct kz_window *w = window;
 	if (w) {
 		char *p = w->at + (size_t)w->given++ * CHUNK;
 		w->held++;
-#ifdef MADV_POPULATE_WRITE
-		uintptr_t page = (uintptr_t)p & -(uintptr_t)sysconf(_SC_PAGESIZE);
-		madvise((void *)page, CHUNK, MADV_POPULATE_WRITE); // cheaper than a fault a page; only a wish
-#endif
+		if (!w->populated)
+			populate(p, CHUNK);
 		struct chunk *c = (struct chunk *)p;
 		*c = (struct chunk){.tid = t->tid, .index = t->chunks++, .count = 1};
 		__atomic_store_n(&c->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
@@ -292,6 +350,8 @@ static int next_chunk(struct kz_tracer *t) {
 		clock_locked();
 	}
 	pthread_mutex_unlock(&kz_trace_lock);
+	if (begin)
+		kz_ahead_begin();
 	pthread_setcancelstate(cancel, &cancel);
 	errno = saved;
 	return w != NULL;
@@ -389,7 +449,8 @@ int kz_trace_file_start(const char *dir, uint32_t with) {
 // A child's calls are in a file of its own, made at the first of them. What the parent has mapped stays the parent's.
 static void forked(void) {
 	kz_trace_generation++;
-	header = NULL, window = spare = NULL, given = 0;
+	header = NULL, window = spare = full = NULL, given = 0, aheads = 0;
+	kz_ahead_forked();
 	struct kz_tracer *t = kz_tracer_mine;
 	if (t) {
 		t->at = t->end = t->chunk = NULL;

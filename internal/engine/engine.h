@@ -182,6 +182,7 @@ struct kz_recorder { // as kz_trace_host of c/base/host.h
 	uint64_t (*now)(void);
 	uint64_t (*current)(void);
 	void (*event)(uint16_t type, uint64_t id, uint64_t t0, uint64_t t1, uint32_t device, uint64_t stream, const uint64_t values[4], const char *text);
+	void (*launched)(const void *params, size_t bytes);
 };
 void kz_record_to(uint64_t recorder); // its address; once, before the first queue
 

@@ -98,6 +98,7 @@ int kz_fast_launch(struct kz_tickets *t, uint64_t context, const struct kz_launc
 	const struct kz_ticket *p = &t->launches[at];
 	_Alignas(16) uint8_t params[KZ_TICKET_BYTES];
 	if (!fits(p, context, c) && !fits(p = &t->launches[at ^ 1], context, c)) return 0;
+	if (kz_recorder) memset(params, 0, p->params_bytes); // it writes down what is between parameters, too
 	// The program's memory is read before anything is held: it may not be there.
 	if (kz_gather(params, (const uint64_t *)c->params, p->params, p->nparams) != 0) return 0;
 	struct kz_launch_args a = {
@@ -111,6 +112,7 @@ int kz_fast_launch(struct kz_tickets *t, uint64_t context, const struct kz_launc
 		if (p->launches) atomic_fetch_add_explicit(word(p->launches), 1, memory_order_relaxed);
 	}
 	leave(t);
+	if (ok && kz_recorder) kz_recorder->launched(params, p->params_bytes);
 	return ok;
 }
 

@@ -308,6 +308,7 @@ struct kz_queue {
 	struct kz_op *spare;         // guarded by lock
 	uint32_t nspare;             // guarded by lock
 	uint64_t submitted;          // guarded by lock
+	bool waited;                 // guarded by lock: there was no room; the recorder takes it back
 	uint64_t seen;               // guarded by lock: completed, some time ago
 	uint64_t number;             // of the queue
 	struct kz_fence *blocked_on; // guarded by lock: set while BLOCKED by a fence
@@ -365,13 +366,15 @@ void kz_op_finish(struct kz_queue *q, struct kz_op *op);
 extern const struct kz_recorder *kz_recorder;
 struct kz_noted { // of an operation that may be gone by the time it is written down
 	uint16_t type;
+	bool waited;
 	uint32_t device;
 	uint64_t call, t0, stream, values[4];
 	const char *text;
 };
 struct kz_traced *kz_traced(struct kz_op *op); // NULL: not recorded
 void kz_trace_put(struct kz_op *op);           // it is being put in by the call that is under way
-void kz_trace_note(struct kz_queue *q, struct kz_op *op, uint64_t t0, struct kz_noted *n); // op cannot end yet
+enum { KZ_NOTE_NONE, KZ_NOTE_CALL };            // instead of a time: nobody wants to know; the call does nothing else, and has it
+void kz_trace_note(struct kz_queue *q, struct kz_op *op, uint64_t t0, struct kz_noted *n); // op cannot end yet; q->lock is held
 void kz_trace_enqueued(const struct kz_noted *n); // no lock is held
 void kz_trace_begin(struct kz_op *op);
 void kz_trace_end(struct kz_queue *q, struct kz_op *op);

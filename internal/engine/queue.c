@@ -58,14 +58,16 @@ void kz_queue_wait_for(struct kz_queue *q, uint64_t target) {
 
 // Takes q->lock once there is room for one more. False, and the lock is released: there is none, and wait is false.
 static bool room(struct kz_queue *q, bool wait) {
-	for (;;) {
+	for (bool waited = false;;) {
 		kz_acquire(&q->lock);
 		if (q->submitted - q->seen < PENDING_MAX) return true; // without a look at what the driver writes all the time
 		uint64_t done = q->seen = atomic_load_explicit(&q->completed, memory_order_relaxed);
+		q->waited |= waited;
 		if (q->submitted - done < PENDING_MAX) return true;
 		kz_release(&q->lock); // bounded memory: the host waits, as on a GPU whose queue is full
 		if (!wait) return false;
 		wait_on(q, done + PENDING_MAX / 2);
+		waited = true;
 	}
 }
 
@@ -127,8 +129,8 @@ static void append(struct kz_queue *q, struct kz_op *op) {
 	q->tail = op;
 }
 
-// Appends op and releases q->lock; t0 is when the call that puts it in began, 0: nobody wants to know. small: short work that a
-// synchronizing thread had better do itself.
+// Appends op and releases q->lock; t0 is when the call that puts it in began, or KZ_NOTE_*. small: short work that a synchronizing
+// thread had better do itself.
 static void end(struct kz_queue *q, struct kz_op *op, bool small, uint64_t t0) {
 	struct kz_noted noted;
 	if (t0) kz_trace_note(q, op, t0, &noted);
@@ -213,7 +215,7 @@ static struct kz_op *begin_launch(struct kz_queue *q, struct kz_kernel *k, const
 
 static int launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, bool wait) {
 	int rc;
-	uint64_t t0 = kz_trace_now();
+	uint64_t t0 = wait ? kz_trace_now() : kz_recorder ? KZ_NOTE_CALL : KZ_NOTE_NONE;
 	struct kz_op *op = begin_launch(q, k, a, params, wait, &rc);
 	if (!op) return rc;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);

@@ -61,6 +61,9 @@ const (
 	atBlobs    = 60
 	callHeader = 64
 	blobHeader = 8
+	blobCut    = 1
+	blobFilled = 2
+	blobLater  = 4 // room for it
 )
 
 // SYMBOL has the slot, then two strings.

@@ -35,33 +35,33 @@ func (f *file) note(t *Thread, b []byte) {
 	}
 }
 
-// begins is when a record began, in nanoseconds of the monotonic clock; false for records that are not shown.
-func (f *file) begins(b []byte) (int64, bool) {
-	switch le.Uint16(b[4:]) {
-	case kindCall:
-		if len(b) >= callHeader {
-			return f.clock.ns(le.Uint64(b[atT0:])), true
-		}
-	case kindEvent:
-		if len(b) >= eventHeader {
-			return f.clock.ns(le.Uint64(b[atEventT0:])), true
-		}
+// begins is when a record began, in nanoseconds of the monotonic clock; false for records that are not shown. Modules and some events
+// have no time of their own: theirs is that of the record before them. So it is to be called for every record of a thread in order.
+func (f *file) begins(t *Thread, b []byte) (int64, bool) {
+	ticks := uint64(0)
+	switch kind := le.Uint16(b[4:]); {
+	case kind == kindCall && len(b) >= callHeader:
+		ticks = le.Uint64(b[atT0:])
+	case kind == kindEvent && len(b) >= eventHeader:
+		ticks = le.Uint64(b[atEventT0:])
+	case kind == kindModule:
+	default:
+		return 0, false
 	}
-	return 0, false
+	if ticks != 0 {
+		t.last = f.clock.ns(ticks)
+	}
+	return max(t.last, int64(f.clock.mono0)), true
 }
 
-// record reads one; false if it is none that is shown, or malformed. start is the trace's.
-func (f *file) record(t *Thread, b []byte, start int64) (Record, bool) {
-	r := Record{Thread: t}
+// record reads one that began at a time; false if it is none that is shown, or malformed. start is the trace's.
+func (f *file) record(t *Thread, b []byte, when, start int64) (Record, bool) {
+	r := Record{Thread: t, Time: when - start}
 	switch le.Uint16(b[4:]) {
 	case kindCall:
-		if r.Call = f.call(t, b, start); r.Call != nil {
-			r.Time = r.Call.Begin
-		}
+		r.Call = f.call(t, b, start)
 	case kindEvent:
-		if r.Event = f.event(t, b, start); r.Event != nil {
-			r.Time = r.Event.Begin
-		}
+		r.Event = f.event(t, b, when, start)
 	case kindModule:
 		r.Module = module(t, b)
 	}
@@ -104,8 +104,12 @@ func blobsOf(b []byte) []Blob {
 			return all
 		}
 		flags := le.Uint16(b[2:])
+		if flags&blobLater != 0 { // room for parameters of a kernel that were never there
+			b = b[min(whole, uint64(len(b))):]
+			continue
+		}
 		all = append(all, Blob{
-			Arg: int(b[0]), What: What(b[1]), Cut: flags&1 != 0, Filled: flags&2 != 0,
+			Arg: int(b[0]), What: What(b[1]), Cut: flags&blobCut != 0, Filled: flags&blobFilled != 0,
 			Data: b[blobHeader : blobHeader+size : blobHeader+size],
 		})
 		b = b[min(whole, uint64(len(b))):]
@@ -113,13 +117,13 @@ func blobsOf(b []byte) []Blob {
 	return all
 }
 
-func (f *file) event(t *Thread, b []byte, start int64) *Event {
+func (f *file) event(t *Thread, b []byte, when, start int64) *Event {
 	if len(b) < eventHeader {
 		return nil
 	}
 	e := &Event{
 		Thread: t, Type: EventType(le.Uint16(b[6:])), Call: le.Uint64(b[atEventCall:]),
-		Begin: f.clock.ns(le.Uint64(b[atEventT0:])) - start, Device: int(le.Uint32(b[atEventDevice:])), Stream: le.Uint64(b[atEventStream:]),
+		Begin: when - start, Device: int(le.Uint32(b[atEventDevice:])), Stream: le.Uint64(b[atEventStream:]),
 	}
 	e.End = e.Begin
 	if t1 := le.Uint64(b[atEventT1:]); t1 != 0 {

@@ -24,6 +24,7 @@ type Thread struct {
 	Name    string // as the program named it; empty: it did not
 
 	chunks []chunk
+	last   int64 // when what was read last began, by the monotonic clock
 }
 
 // Record is one thing that happened. Exactly one of Call, Event and Module is set.

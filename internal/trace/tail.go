@@ -134,13 +134,11 @@ func (t *Tail) chunk(f *tailed, th *Thread, i int) ([]Record, error) {
 			break
 		}
 		f.note(th, b[:n])
-		if rec, ok := f.record(th, b[:n:n], t.start); ok {
-			if rec.Module != nil && len(all) > 0 {
-				rec.Time = all[len(all)-1].Time
-			}
+		when, _ := f.begins(th, b[:n])
+		if rec, ok := f.record(th, b[:n:n], when, t.start); ok {
 			all = append(all, rec)
 			if rec.Call != nil && !rec.Call.Returned() {
-				f.running = append(f.running, ref{rec.Time, f.file, th, int32(i), int32(c.read)})
+				f.running = append(f.running, ref{when, f.file, th, int32(i), int32(c.read)})
 			}
 		}
 		c.read += int64(n)
@@ -172,7 +170,7 @@ func (t *Tail) resumed(f *tailed) ([]Record, error) {
 		if err != nil && err != io.EOF {
 			return all, err
 		}
-		if rec, ok := f.record(r.thread, b[:got], t.start); ok {
+		if rec, ok := f.record(r.thread, b[:got], r.time, t.start); ok {
 			rec.Resumed = true
 			all = append(all, rec)
 		}

@@ -170,10 +170,6 @@ func (t *Trace) indexThread(f *file, th *Thread) error {
 		if err != nil {
 			return err
 		}
-		last := int64(0) // of a module, which has no time of its own: it belongs to the call before it
-		if len(t.refs) > 0 {
-			last = t.refs[len(t.refs)-1].time
-		}
 		at := chunkHeader
 		for at < len(b) {
 			n := span(b[at:])
@@ -182,15 +178,11 @@ func (t *Trace) indexThread(f *file, th *Thread) error {
 			}
 			rec := b[at : at+n]
 			f.note(th, rec)
-			when, ok := f.begins(rec)
-			if le.Uint16(rec[4:]) == kindModule {
-				when, ok = last, true
-			}
+			when, ok := f.begins(th, rec)
 			if le.Uint16(rec[4:]) == kindCall && ok {
 				t.Calls++
 			}
 			if ok {
-				last = when
 				t.refs = append(t.refs, ref{when, f, th, int32(i), int32(at)})
 			}
 			at += n
@@ -218,12 +210,9 @@ func (t *Trace) Each(do func(r *Record) bool) error {
 		if n == 0 {
 			continue
 		}
-		rec, ok := r.file.record(r.thread, b[int(r.at):int(r.at)+n], t.start)
+		rec, ok := r.file.record(r.thread, b[int(r.at):int(r.at)+n], r.time, t.start)
 		if !ok {
 			continue
-		}
-		if rec.Module != nil {
-			rec.Time = r.time - t.start
 		}
 		if !do(&rec) {
 			return nil

@@ -299,3 +299,54 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestUntimed: an event without a time is of that of the call before it, for who reads all and for who follows; room for parameters that
+// were never there is no blob.
+func TestUntimed(t *testing.T) {
+	dir := t.TempDir()
+	w := NewWriter(7, 1, false, "app")
+	a, b := w.Thread(7), w.Thread(8)
+	a.Event(Event{Type: Enqueue, Begin: untimed, Text: "first"})
+	id := a.Call(Call{Library: "libcuda.so.1", Name: "cuInit", Begin: 5000, End: 6000, Words: []uint64{0}, Blobs: []Blob{{What: Params, Data: make([]byte, 8)}}})
+	b.Call(Call{Library: "libcuda.so.1", Name: "cuInit", Begin: 9000, End: 9500, Words: []uint64{0}})
+	a.Event(Event{Type: Enqueue, Begin: untimed, Call: id, Text: "second"})
+	later := bytes.Index(w.Bytes(), []byte{0, byte(Params), 0, 0, 8, 0, 0, 0})
+	w.Bytes()[later+2] = blobLater
+	if err := w.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, records []Record) {
+		times := map[string]int64{}
+		for _, r := range records {
+			if r.Call != nil && len(r.Call.Blobs) != 0 {
+				t.Errorf("%s: %+v", name, r.Call.Blobs)
+			}
+			if r.Event != nil {
+				times[r.Event.Text] = r.Event.Begin
+				if r.Time != r.Event.Begin || r.Event.End != r.Event.Begin {
+					t.Errorf("%s: %d, %+v", name, r.Time, r.Event)
+				}
+			}
+		}
+		if len(times) != 2 || times["first"] != 0 || times["second"] != 5000 {
+			t.Errorf("%s: %v", name, times)
+		}
+	}
+	tr, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	var all []Record
+	if err := tr.Each(func(r *Record) bool { all = append(all, *r); return true }); err != nil {
+		t.Fatal(err)
+	}
+	check("all", all)
+	tail := NewTail(dir)
+	defer tail.Close()
+	got, err := tail.Poll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("tail", got)
+}

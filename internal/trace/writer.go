@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 )
@@ -147,10 +148,10 @@ func (t *ThreadWriter) Call(c Call) uint64 {
 	for _, bl := range c.Blobs {
 		b[0], b[1] = byte(bl.Arg), byte(bl.What)
 		if bl.Cut {
-			b[2] |= 1
+			b[2] |= blobCut
 		}
 		if bl.Filled {
-			b[2] |= 2
+			b[2] |= blobFilled
 		}
 		le.PutUint32(b[4:], uint32(len(bl.Data)))
 		copy(b[blobHeader:], bl.Data)
@@ -159,14 +160,19 @@ func (t *ThreadWriter) Call(c Call) uint64 {
 	return id
 }
 
+// untimed is the Begin of an event that is as late as the record before it.
+const untimed = math.MinInt64
+
 // Event writes an event.
 func (t *ThreadWriter) Event(e Event) {
 	b := t.room(eventHeader + len(e.Text) + 1)
 	le.PutUint16(b[4:], kindEvent)
 	le.PutUint16(b[6:], uint16(e.Type))
 	le.PutUint64(b[atEventCall:], e.Call)
-	le.PutUint64(b[atEventT0:], ticks(e.Begin))
-	le.PutUint64(b[atEventT1:], ticks(e.End))
+	if e.Begin != untimed {
+		le.PutUint64(b[atEventT0:], ticks(e.Begin))
+		le.PutUint64(b[atEventT1:], ticks(e.End))
+	}
 	le.PutUint32(b[atEventDevice:], uint32(e.Device))
 	le.PutUint64(b[atEventStream:], e.Stream)
 	for i, v := range e.Values {
