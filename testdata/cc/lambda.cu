@@ -5,6 +5,11 @@ template <class F> __global__ void apply(int n, F f) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) f(i);
 }
+template <class F> struct Lambda { // as Thrust asks
+  static constexpr bool is = __nv_is_extended_device_lambda_closure_type(F) || __nv_is_extended_host_device_lambda_closure_type(F) ||
+                             __nv_is_extended_device_lambda_with_preserved_return_type(F);
+};
+static_assert(!Lambda<int>::is, "");
 template <class F> void each(int n, F f) { apply<<<(n + 31) / 32, 32>>>(n, f); }
 struct S {
   int k = 4;

@@ -47,6 +47,10 @@
 #define __annotate__(a) __attribute__((a))
 #define __no_return__ __attribute__((noreturn))
 #define __device_launch_parameters__
+// nvcc's questions about extended lambdas. A lambda is one of C++ here, with a return type that both sides know.
+#define __nv_is_extended_device_lambda_closure_type(...) false
+#define __nv_is_extended_host_device_lambda_closure_type(...) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 #else
 // A C++ compiler that knows one side only.
 #define __global__
