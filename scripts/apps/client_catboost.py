@@ -1,7 +1,10 @@
 """catboost on Kudzu, against its CPU path: objectives, tree shapes, missing values, categories, prediction on the device.
 
 The two paths of catboost have different defaults and different random numbers. A case sets what differs: the same borders of features, plain
-boosting, no bootstrap, no noise in scores, one step of leaf estimation. `defaults_error` sets nothing and compares the models' worth."""
+boosting, no bootstrap, no noise in scores, one step of leaf estimation. `defaults_error` sets nothing and compares the models' worth.
+
+catboost 1.2.10 fills the weights of features on one stream and reads them on another that does not wait for it. A GPU that has nothing else to
+do runs them in the order of the calls; a busy machine of few processors may not, and then a model has a wrong first split."""
 
 import catboost
 import numpy as np
