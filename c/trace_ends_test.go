@@ -109,3 +109,20 @@ func TestTraceOff(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTraceOdd: odd programs and file systems neither stop a traced program nor have files of others written or deleted.
+func TestTraceOdd(t *testing.T) {
+	libs := dist(t)
+	exe := compile(t, "trace_odd", "-rdynamic", "-L"+libs, "-lcuda")
+	for _, row := range []struct{ how, says string }{
+		{"malloc", ""},
+	} {
+		t.Run(row.how, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "trace")
+			stdout, stderr, err := run(t, libs, []string{"KUDZU_TRACE=" + dir}, "timeout", "60", exe, row.how, dir)
+			if err != nil || stdout != "ok\n" || !strings.Contains(stderr, row.says) || row.says == "" && stderr != "" {
+				t.Errorf("%v\n%s%s", err, stdout, stderr)
+			}
+		})
+	}
+}

@@ -412,11 +412,15 @@ struct kz_tracer *kz_tracer_new(void) {
 		t = NULL;
 	else {
 		t->tid = (uint32_t)syscall(SYS_gettid);
-		find_stack(t);
 		t->ids = (atomic_fetch_add(&threads, 1) + 1) << 40;
+		t->busy = 1; // libc allocates below: a program whose malloc calls us finds this one, and not a lock that it has
+		kz_tracer_mine = t;
+		atomic_signal_fence(memory_order_seq_cst);
+		find_stack(t);
 		if (keyed)
 			pthread_setspecific(key, t);
-		kz_tracer_mine = t;
+		atomic_signal_fence(memory_order_seq_cst);
+		t->busy = 0;
 	}
 	errno = saved;
 	return t;
