@@ -116,6 +116,9 @@ func TestTraceOdd(t *testing.T) {
 	exe := compile(t, "trace_odd", "-rdynamic", "-L"+libs, "-lcuda")
 	for _, row := range []struct{ how, says string }{
 		{"malloc", ""},
+		{"short", "No space left on device; the program goes on untraced"},
+		{"moved", "Stale file handle; the program goes on untraced"},
+		{"module", ""},
 	} {
 		t.Run(row.how, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "trace")

@@ -59,6 +59,8 @@ _Atomic int kz_trace_off;
 static char folder[PATH_MAX], path[PATH_MAX + 32]; // guarded by the lock, as the rest
 static uint32_t flags;
 static struct header *header; // of this process's file, NULL before there is one
+static dev_t device;          // which it is: its name may become another's
+static ino_t inode;
 static uint64_t given;        // chunks of the file that are in a window
 static struct kz_window *window, *spare, *full; // being handed out; unused; to be unmapped
 static struct kz_window *ahead[AHEAD];          // the next ones
@@ -110,7 +112,7 @@ static int write_zeros(int fd, off_t at, off_t bytes) {
 		ssize_t n = pwritev(fd, many, count, at);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < (ssize_t)sizeof zeros) // not a page: it would be tried for ever
 			return n < 0 ? errno : ENOSPC;
 		at += n, bytes -= n;
 		if (n % (ssize_t)sizeof zeros) // go on at a whole page; zeros twice are zeros
@@ -187,14 +189,27 @@ static int begin(void) {
 	command((char *)h + TEXT, HEADER - TEXT);
 	atomic_thread_fence(memory_order_release);
 	memcpy(h->magic, "KZTRACE\1", 8);
-	header = h, given = 0;
+	struct stat st = {0};
+	fstat(fd, &st);
+	header = h, given = 0, device = st.st_dev, inode = st.st_ino;
 	return fd;
+}
+
+// reopen opens the file again; -1 and errno where its name is another's now.
+static int reopen(void) {
+	int fd = kz_trace_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	if (fd < 0 || (!fstat(fd, &st) && st.st_dev == device && st.st_ino == inode))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
 }
 
 // grow maps the next part of the file. early: there is no need for it yet, and if it fails whoever needs it says why: the thread that is
 // ahead has no standard error. Preconditions: the lock is held.
 static struct kz_window *grow(int early) {
-	int fd = header ? kz_trace_open(path, O_RDWR | O_NOFOLLOW) : begin();
+	int fd = header ? reopen() : begin();
 	if (fd < 0) {
 		if (!early)
 			give_up(path, errno);

@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { BLOCK = 1 << 16, WRAPPER = 0x466243b1, FOLLOWED = 4 };
@@ -185,7 +187,7 @@ static int copy(const struct source *s, int fd, char *block) {
 }
 
 // save writes a file that no other process has written yet. A half-written one has another name.
-static void save(const struct source *s, const char *hash, const char *kind, uint32_t tid, char *block) {
+static void save(const struct source *s, const char *hash, const char *kind, char *block) {
 	char file[PATH_MAX + 64], half[PATH_MAX + 64];
 	int n = snprintf(file, sizeof file, "%s/modules", kz_trace_folder());
 	if (mkdir(file, 0700) && errno != EEXIST) {
@@ -195,8 +197,10 @@ static void save(const struct source *s, const char *hash, const char *kind, uin
 	snprintf(file + n, sizeof file - (size_t)n, "/%s.%s", hash, kind);
 	if (!access(file, F_OK))
 		return;
-	snprintf(half, sizeof half, "%s/modules/.%d-%u", kz_trace_folder(), (int)getpid(), tid);
-	unlink(half); // of a thread with our number that was killed
+	uint64_t any;
+	if (syscall(SYS_getrandom, &any, sizeof any, 1 /* do not wait */) != sizeof any)
+		any = kz_ticks();
+	snprintf(half, sizeof half, "%s/modules/.%d-%016" PRIx64, kz_trace_folder(), (int)getpid(), any); // other containers have our numbers, too
 	int fd = kz_trace_fits(s->bytes) ? kz_trace_open(half, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) : (errno = EFBIG, -1);
 	int rc = fd < 0 ? errno : copy(s, fd, block);
 	if (fd >= 0 && close(fd) && !rc)
@@ -263,7 +267,7 @@ void kz_images(struct kz_tracer *t, const struct kz_plan *p, int answered, const
 		char hash[33];
 		const char *kind = recognise(&s, block);
 		if (kind && hash_of(&s, block, hash)) {
-			save(&s, hash, kind, t->tid, block);
+			save(&s, hash, kind, block);
 			record(t, library, id, s.bytes, hash, kind);
 		}
 		if (s.fd >= 0)
