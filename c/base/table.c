@@ -229,20 +229,27 @@ void kz_fork_lock(pthread_mutex_t *lock, int when) {
 		pthread_mutex_init(lock, NULL);
 }
 
-static void fork_locks(int when) {
-	kz_fork_lock(&load_lock, when);
-	kz_context_fork(when);
-	kz_register_fork(when);
-	kz_trace_fork(when);
+static void before_fork(void) {
+	kz_fork_lock(&load_lock, -1);
+	kz_context_fork(-1);
+	kz_register_fork(-1);
+	kz_trace_fork(-1);
 }
 
-static void before_fork(void) { fork_locks(-1); }
-static void after_fork_parent(void) { fork_locks(0); }
+// after_fork undoes it backwards: who waits for load_lock may start the recorder.
+static void after_fork(int when) {
+	kz_trace_fork(when);
+	kz_register_fork(when);
+	kz_context_fork(when);
+	kz_fork_lock(&load_lock, when);
+}
+
+static void after_fork_parent(void) { after_fork(0); }
 
 // A child has only the thread that forked: the Go image, if there was one, is dead in it.
 // A child of a process that never loaded it starts fresh.
 static void after_fork_child(void) {
-	fork_locks(1);
+	after_fork(1);
 	int now = atomic_load(&kz_now);
 	if (now == KZ_LOADED || (now == KZ_UNLOADED && atomic_load(&opening)))
 		swap(KZ_CHILD);

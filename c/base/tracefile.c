@@ -480,11 +480,15 @@ static void forked(void) {
 }
 
 // A signal handler may call us while a fork holds the lock: the thread counts as inside the recorder meanwhile.
+// Another may turn tracing on as soon as load_lock is free: what was counted before the fork is counted back, and nothing else.
 void kz_trace_fork(int when) {
-	struct kz_tracer *t = kz_trace_door ? kz_tracer() : NULL;
+	static struct kz_tracer *forks; // guarded by kz_trace_lock
+	struct kz_tracer *t = when >= 0 ? forks : kz_trace_door ? kz_tracer() : NULL;
 	if (t && when < 0)
 		t->busy++;
 	kz_fork_lock(&kz_trace_lock, when);
+	if (when < 0)
+		forks = t;
 	if (when > 0)
 		forked();
 	if (t && when >= 0)
