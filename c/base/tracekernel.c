@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { TABLE = 4096, PROBES = 8, PARAMETERS = 1024, ARENA = 1 << 18, ARENAS = 32 };
+enum { TABLE = 4096, PROBES = 8, PARAMETERS = 1024, ARENA = 1 << 18, ARENAS = 32, UNKNOWN = UINT16_MAX };
 
 static struct kz_layout *_Atomic table[TABLE];
 static _Atomic uint32_t epoch = 1;
@@ -14,31 +14,70 @@ static char *arena, *arena_end; // guarded by kz_trace_lock, as arenas and store
 static int arenas;
 
 // Addresses that __cudaRegisterFunction was told: of others the runtime is not asked, because its answer would be the thread's
-// last error.
-static _Atomic uint64_t registered[TABLE];
+// last error. A set that is half full is followed by one of twice the size; readers may still be in it, so it stays.
+struct set {
+	uint64_t room, used; // room: a power of two
+	_Atomic uint64_t at[];
+};
+
+static struct set *_Atomic registered; // stored to under kz_trace_lock
+static _Atomic uint64_t registrations; // counts them
+static _Atomic int unknown;            // a layout that says that nobody knows the kernel may be in the table
 
 static uint32_t slot_of(uint64_t key) { return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) % TABLE; }
 
 void kz_layouts_drop(void) { atomic_fetch_add(&epoch, 1); }
 
-void kz_layouts_register(uint64_t host) {
-	uint32_t at = slot_of(host);
-	for (uint32_t i = 0; i < TABLE; i++) {
-		_Atomic uint64_t *one = &registered[(at + i) % TABLE];
-		uint64_t none = 0;
-		if (atomic_load(one) == host || atomic_compare_exchange_strong(one, &none, host))
-			return;
+static _Atomic uint64_t *place(struct set *s, uint64_t host) {
+	uint64_t i = host * 0x9e3779b97f4a7c15u >> 20;
+	for (;; i++) {
+		_Atomic uint64_t *one = &s->at[i & (s->room - 1)];
+		uint64_t is = atomic_load_explicit(one, memory_order_acquire);
+		if (is == host || !is)
+			return one;
 	}
 }
 
-static int is_registered(uint64_t host) {
-	uint32_t at = slot_of(host);
-	for (uint32_t i = 0; i < TABLE; i++) {
-		uint64_t one = atomic_load_explicit(&registered[(at + i) % TABLE], memory_order_relaxed);
-		if (one == host || !one)
-			return one == host;
+// larger makes the next set. Preconditions: kz_trace_lock is held.
+static struct set *larger(struct set *old) {
+	uint64_t room = old ? 2 * old->room : TABLE;
+	struct set *s = mmap(NULL, sizeof *s + room * sizeof *s->at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (s == MAP_FAILED)
+		return NULL;
+	s->room = room;
+	for (uint64_t i = 0; old && i < old->room; i++) {
+		uint64_t host = old->at[i];
+		if (host)
+			atomic_store(place(s, host), host);
 	}
-	return 0;
+	s->used = old ? old->used : 0;
+	atomic_store_explicit(&registered, s, memory_order_release);
+	return s;
+}
+
+static int is_registered(uint64_t host) {
+	struct set *s = atomic_load_explicit(&registered, memory_order_acquire);
+	return s && host && atomic_load_explicit(place(s, host), memory_order_relaxed) == host;
+}
+
+void kz_layouts_register(uint64_t host) {
+	if (!host || is_registered(host))
+		return;
+	int saved = errno;
+	pthread_mutex_lock(&kz_trace_lock);
+	struct set *s = atomic_load(&registered);
+	if (!s || s->used >= s->room / 2)
+		s = larger(s);
+	if (s) {
+		_Atomic uint64_t *to = place(s, host);
+		s->used += !atomic_load(to);
+		atomic_store(to, host);
+	}
+	pthread_mutex_unlock(&kz_trace_lock);
+	atomic_fetch_add(&registrations, 1);
+	if (atomic_exchange(&unknown, 0))
+		kz_layouts_drop();
+	errno = saved;
 }
 
 typedef int param_info(uint64_t, size_t, size_t *, size_t *);
@@ -82,7 +121,7 @@ static const struct kz_layout *keep(const struct kz_layout *l) {
 		struct kz_layout *old = atomic_load(one);
 		if (old && old->of != l->of)
 			continue;
-		if (old && old->count == l->count && !memcmp(old->parameter, l->parameter, l->count * sizeof *l->parameter)) {
+		if (old && old->count == l->count && old->bytes == l->bytes && !memcmp(old->parameter, l->parameter, l->count * sizeof *l->parameter)) {
 			__atomic_store_n(&old->epoch, l->epoch, __ATOMIC_RELEASE);
 			return old;
 		}
@@ -107,18 +146,24 @@ static const struct kz_layout *learn(uint64_t key, uint64_t kernel, int runtime,
 	uint64_t room[(sizeof(struct kz_layout) + PARAMETERS * sizeof *((struct kz_layout *)0)->parameter) / 8 + 1];
 	struct kz_layout *found = (struct kz_layout *)room;
 	int saved = errno, failed = kz_thread()->last_error;
+	uint64_t before = atomic_load(&registrations);
 	uint64_t function = runtime < 0 ? kernel : of_runtime(kernel, runtime);
 	int known = function && (ask(found, function, KZ_cuda_cuFuncGetParamInfo) || ask(found, function, KZ_cuda_cuKernelGetParamInfo));
 	kz_thread()->last_error = failed;
 	const struct kz_layout *l = NULL;
-	if (known) {
-		found->of = key, found->epoch = now;
-		pthread_mutex_lock(&kz_trace_lock);
-		l = keep(found);
-		pthread_mutex_unlock(&kz_trace_lock);
+	if (!known)
+		found->count = 0, found->bytes = UNKNOWN; // until the next kernel is registered, or one unloaded
+	found->of = key, found->epoch = now;
+	pthread_mutex_lock(&kz_trace_lock);
+	l = keep(found);
+	pthread_mutex_unlock(&kz_trace_lock);
+	if (!known) {
+		atomic_store(&unknown, 1);
+		if (atomic_load(&registrations) != before) // by another thread, meanwhile
+			kz_layouts_drop();
 	}
 	errno = saved;
-	return l;
+	return known ? l : NULL;
 }
 
 const struct kz_layout *kz_layout(uint64_t kernel, int runtime) {
@@ -130,7 +175,7 @@ const struct kz_layout *kz_layout(uint64_t kernel, int runtime) {
 			break;
 		if (l->of == key) {
 			if (__atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now)
-				return l;
+				return l->count || l->bytes != UNKNOWN ? l : NULL;
 			break;
 		}
 	}
