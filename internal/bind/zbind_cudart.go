@@ -444,11 +444,7 @@ func bind_cudaDeviceReset(thread, args unsafe.Pointer) int32 {
 }
 
 func bind_cudaDeviceSynchronize(thread, args unsafe.Pointer) int32 {
-	d, err := (*cudart.Thread)(thread).Ready()
-	if err != nil {
-		return cudart.Code(err)
-	}
-	err = d.CtxSynchronize()
+	err := (*cudart.Thread)(thread).DeviceSynchronize()
 	if err != nil {
 		return cudart.Code(err)
 	}
@@ -3835,11 +3831,7 @@ func bind_cudaStreamSynchronize(thread, args unsafe.Pointer) int32 {
 
 		Stream uint64
 	})(args)
-	d, err := (*cudart.Thread)(thread).Ready()
-	if err != nil {
-		return cudart.Code(err)
-	}
-	err = d.StreamSynchronize(cu.CUstream(a.Stream))
+	err := (*cudart.Thread)(thread).StreamSynchronize(rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return cudart.Code(err)
 	}

@@ -54,7 +54,10 @@ func (t *Thread) memcpy(dst, src hostmem.Ptr, n uint64, kind rt.CudaMemcpyKind, 
 
 // Memcpy copies bytes.
 func (t *Thread) Memcpy(dst, src hostmem.Ptr, n uint64, kind rt.CudaMemcpyKind) error {
-	return t.memcpy(dst, src, n, kind, 0, false)
+	if err := t.memcpy(dst, src, n, kind, 0, false); err != nil {
+		return err
+	}
+	return unwritten()
 }
 
 // MemcpyAsync is Memcpy in a stream.

@@ -2,7 +2,6 @@ package cudart
 
 import (
 	"slices"
-	"strings"
 	"structs"
 	"sync"
 	"sync/atomic"
@@ -229,21 +228,6 @@ func (f *fatbin) library(d *driver.Thread) (cu.CUlibrary, error) {
 	lib, err := d.LibraryLoadData(f.wrapper, 0, 0, 0, 0, 0, 0)
 	f.lib = lib
 	return lib, err
-}
-
-// lasting makes an error one that cudaGetLastError does not take away.
-var lasting = func(code int32) {}
-
-// OnLasting is called before Start.
-func OnLasting(f func(code int32)) { lasting = f }
-
-// swallowed keeps the error of a kernel of CUB for which there is no code. CUB takes every error away with cudaGetLastError, returns it,
-// and remembers it without asking again; PyTorch does not look at what CUB returns, but at cudaGetLastError, and would go on with memory
-// that no kernel has written. A GPU does let it. Other kernels' errors are for their callers.
-func swallowed(kernel string, err error) {
-	if err == driver.Result(cu.CUDA_ERROR_NO_BINARY_FOR_GPU) && strings.Contains(kernel, "3cub") {
-		lasting(Code(err))
-	}
 }
 
 // kernelOf is the kernel a launch names: the address of its stub, or a kernel or function of the driver. Any other value

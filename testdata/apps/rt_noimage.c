@@ -37,6 +37,8 @@ int main(int argc, char **argv) {
 	printf("cudaGetLastError %d\n", cudaGetLastError());
 	printf("cudaGetLastError %d\n", cudaGetLastError());
 	printf("cudaDeviceSynchronize %d\n", cudaDeviceSynchronize());
+	printf("cudaStreamSynchronize %d\n", cudaStreamSynchronize(0));
+	printf("cudaMemcpy %d\n", cudaMemcpy(&blocks, p, 4, cudaMemcpyDeviceToHost));
 	printf("cudaMemset %d\n", cudaMemset(p, 0, 4));
 	printf("cudaGetLastError %d\n", cudaGetLastError());
 	return 0;
