@@ -4,8 +4,8 @@
 # that fails does not keep the next from running; the last lines say how each ended and how long it took, and the exit is 1.
 #   scripts/apps.sh [PART...]    default: table, then programs runtime11 python, with KUDZU_LLAMA=1 llama, and ptx, the longest
 # table is every part of scripts/apps/clients.txt, and docs/apps/README.md from them; a part of it can be named alone: jax, cupy, …
-# Not by default: suites, the clients' own tests; compare, every kernel of some large programs against the interpreter, which takes
-# hours; capability, some programs at several compute capabilities; llama-text and llama-check, the two halves of llama.
+# Not by default: suites, the clients' own tests; compare, launches of some programs against the interpreter, 20 minutes at a
+# time; capability, some programs at several compute capabilities; llama-text and llama-check, the two halves of llama.
 set -eu
 cd "$(dirname "$0")/.."
 export KUDZU_APPS="${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}"
@@ -50,7 +50,7 @@ part_llama_text() { scripts/apps/llama.sh text; }
 part_llama() { part_llama_text && part_llama_check; }
 part_llama_check() { scripts/apps/llama.sh check F16 Q8_0 Q4_K Q6_K; }
 
-# Launches of PyTorch, CuPy and llama.cpp, each on compiler and interpreter.
+# Launches of the examples, llama.cpp and PyTorch, each on compiler and interpreter; it goes on where it was (docs/tools.md).
 part_compare() { scripts/apps-compare.sh; }
 
 # Programs at the compute capabilities that the default was chosen from.

@@ -1,23 +1,77 @@
 #!/usr/bin/env python3
 """PyTorch operations over many types on small tensors, so that as many different kernels as possible are launched.
 
-  compare_torch.py [GROUP...]     groups: unary binary reduce cast index sort shape nn random foreach optim bits linalg
+  compare_torch.py [--few] [--seconds N] [--keep DIR] [GROUP...]
+      groups: unary binary reduce cast index sort shape nn random foreach optim bits linalg
 
-What the operations compute is not looked at: KUDZU_COMPARE compares each launch with the interpreter. An operation that a type does
-not have is counted and passed over.
+What the operations compute is not looked at: kudzu compare compares each launch with another executor. An operation that a type does
+not have is counted and passed over. --few: f32, f16, i64 and bool only. With --keep, DIR/done has the operations that ran, which are
+not run again, and DIR/operators the operators of which a launch was compared, with their type; a group that is through is in DIR/through.
+After --seconds the rest is left for the next time.
 """
+import argparse
+import os
 import sys
+import time
 
 import torch
 import torch.nn.functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--few", action="store_true")
+parser.add_argument("--seconds", type=float, default=float("inf"))
+parser.add_argument("--keep")
+parser.add_argument("groups", nargs="*")
+options = parser.parse_args()
 
 torch.backends.cudnn.enabled = False
 DEV = "cuda"
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTS = [torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8, torch.bool]
 COMPLEX = [torch.complex64, torch.complex128]
+TURNS = [(FLOATS, INTS, COMPLEX)]
+if options.few:  # one type after the other: the first turn has most operators
+    TURNS = [([torch.float32], [], []), ([], [torch.int64], []), ([torch.float16], [], []), ([], [torch.bool], [])]
 gen = torch.Generator().manual_seed(7)
-done = failed = 0
+done = failed = left = 0
+begin = time.monotonic()
+
+
+def kept(name):
+    """The lines of a file of --keep, and the file to add to."""
+    path = os.path.join(options.keep, name) if options.keep else os.devnull
+    with open(path, "a+") as f:
+        f.seek(0)
+        lines = set(f.read().splitlines())
+    return lines, open(path, "a", buffering=1)
+
+
+ran, ran_file = kept("done")
+operators, operators_file = kept("operators")
+through, through_file = kept("through")
+report = os.environ.get("KUDZU_COMPARE_REPORT")
+
+
+def compared():
+    """How long the report of kudzu compare is: it grows with each launch that was compared."""
+    return os.path.getsize(report) if report else 0
+
+
+class Operators(TorchDispatchMode):
+    """Notes the operators that PyTorch calls, those of which a launch was compared. add_ is add."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        before = compared()
+        result = func(*args, **(kwargs or {}))
+        if compared() > before:
+            tensors = [t for t in torch.utils._pytree.tree_leaves((args, kwargs, result)) if isinstance(t, torch.Tensor)]
+            name = func._schema.name.removeprefix("aten::")
+            line = f"{name.rstrip('_') if not name.endswith('__') else name} {tensors[0].dtype if tensors else '-'}"
+            if line not in operators:
+                operators.add(line)
+                print(line, file=operators_file)
+        return result
 
 
 def make(dtype, *shape, low=-3.0, high=3.0):
@@ -33,9 +87,16 @@ def make(dtype, *shape, low=-3.0, high=3.0):
 
 
 def attempt(name, f, *args, **kwargs):
-    global done, failed
+    global done, failed, left
+    if name in ran:
+        done += 1
+        return
+    if time.monotonic() - begin > options.seconds:
+        left += 1
+        return
     try:
-        f(*args, **kwargs)
+        with Operators():
+            f(*args, **kwargs)
         torch.cuda.synchronize()
         done += 1
     except (RuntimeError, TypeError, NotImplementedError, IndexError, ValueError) as e:
@@ -46,6 +107,7 @@ def attempt(name, f, *args, **kwargs):
             sys.exit(1)
         if "not implemented for" not in text and "not supported" not in text:
             print(f"{name}: {text}", flush=True)
+    print(name, file=ran_file)
 
 
 UNARY = """abs neg sign sgn sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh
@@ -148,25 +210,27 @@ def cast():
 def index():
     for dtype in FLOATS + INTS + COMPLEX:
         x, v = make(dtype, 40, 50), make(dtype, 10, 50)
-        i = torch.randint(0, 40, (10,), generator=gen).to(DEV)
-        j = torch.randint(0, 40, (10, 50), generator=gen).to(DEV)
+        # No place twice: which of several stores to one place is the last is open. For sums and products it may be.
+        i = torch.randperm(40, generator=gen)[:10].to(DEV)
+        j = torch.rand(40, 50, generator=gen).argsort(0)[:10].to(DEV)
+        twice = torch.randint(0, 40, (10, 50), generator=gen).to(DEV)
         m = make(torch.bool, 40, 50)
         attempt(f"index {dtype}", lambda: (x[i], x[:, i], x[i, i], x[m]))
         attempt(f"index_put {dtype}", lambda: x.clone().index_put_((i,), v))
-        attempt(f"index_put accumulate {dtype}", lambda: x.clone().index_put_((i,), v, accumulate=True))
+        attempt(f"index_put accumulate {dtype}", lambda: x.clone().index_put_((twice[:, 0],), v, accumulate=True))
         for f in ("index_add_", "index_copy_"):
-            attempt(f"{f} {dtype}", lambda: getattr(x.clone(), f)(0, i, v))
+            attempt(f"{f} {dtype}", lambda: getattr(x.clone(), f)(0, twice[:, 0] if f == "index_add_" else i, v))
             attempt(f"{f} dim 1 {dtype}", lambda: getattr(x.clone(), f)(1, i, v.t()[:40].contiguous()[:, :10]))
         for r in ("mean", "prod", "amax", "amin"):
-            attempt(f"index_reduce {r} {dtype}", lambda: x.clone().index_reduce_(0, i, v, r))
+            attempt(f"index_reduce {r} {dtype}", lambda: x.clone().index_reduce_(0, twice[:, 0], v, r))
         attempt(f"index_fill {dtype}", lambda: x.clone().index_fill_(0, i, 1))
         attempt(f"index_select {dtype}", lambda: (x.index_select(0, i), x.index_select(1, i), x.flatten().index_select(0, i)))
         attempt(f"gather {dtype}", lambda: (x.gather(0, j), x.t().gather(1, j.t())))
         attempt(f"scatter {dtype}", lambda: (x.clone().scatter_(0, j, v), x.clone().scatter_(0, j, 1)))
-        attempt(f"scatter_add {dtype}", lambda: x.clone().scatter_add_(0, j, v))
+        attempt(f"scatter_add {dtype}", lambda: x.clone().scatter_add_(0, twice, v))
         for r in ("sum", "prod", "mean", "amax", "amin"):
-            attempt(f"scatter_reduce {r} {dtype}", lambda: x.clone().scatter_reduce_(0, j, v, r))
-        attempt(f"take {dtype}", lambda: (x.take(i), x.clone().put_(i, v[:, 0]), x.clone().put_(i, v[:, 0], accumulate=True)))
+            attempt(f"scatter_reduce {r} {dtype}", lambda: x.clone().scatter_reduce_(0, twice, v, r))
+        attempt(f"take {dtype}", lambda: (x.take(i), x.clone().put_(i, v[:, 0]), x.clone().put_(twice[:, 0], v[:, 0], accumulate=True)))
         attempt(f"masked {dtype}", lambda: (x.masked_select(m), x.masked_fill(m, 1), x.clone().masked_scatter_(m, x)))
         attempt(f"nonzero {dtype}", lambda: (x.nonzero(), torch.argwhere(x)))
         attempt(f"tril {dtype}", lambda: (x.tril(), x.triu(1), x[:40, :40].tril()))
@@ -321,7 +385,7 @@ def optim():
 
 
 def bits():
-    for dtype in INTS[:-1]:
+    for dtype in [t for t in INTS if t != torch.bool]:
         a, b = make(dtype, 500), make(dtype, 500)
         for op in "bitwise_and bitwise_or bitwise_xor __lshift__ __rshift__ __and__ __or__ __xor__".split():
             attempt(f"{op} {dtype}", lambda: (getattr(a, op)(b % 5), getattr(a, op)(3)))
@@ -345,10 +409,15 @@ def linalg():
 
 
 GROUPS = [unary, binary, reduce, cast, index, sort, shape, nn, random, foreach, optim, bits, linalg]
-wanted = sys.argv[1:]
-for group in GROUPS:
-    if not wanted or group.__name__ in wanted:
-        before = done
+wanted = [g for g in GROUPS if not options.groups or g.__name__ in options.groups]
+late = {g: 0 for g in wanted}
+for FLOATS, INTS, COMPLEX in TURNS:
+    for group in wanted:
+        before, missed = done, left
         group()
-        print(f"{group.__name__}: {done - before} operations ran", flush=True)
-print(f"{done} operations ran, {failed} are not there for their type", flush=True)
+        late[group] += left - missed
+        print(f"{group.__name__}: {done - before} operations ran, {left - missed} are left", flush=True)
+for group in wanted:
+    if not late[group] and group.__name__ not in through:
+        print(group.__name__, file=through_file)
+print(f"{done} operations ran, {failed} are not there for their type, {left} are left", flush=True)

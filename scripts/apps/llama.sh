@@ -2,13 +2,14 @@
 # Opt-in: llama.cpp's CUDA builds, as npm has them, on Kudzu. Everything is fetched and made outside the repository, in
 # $KUDZU_APPS/llama (~/.cache/kudzu-apps/llama if not set).
 #   scripts/apps/llama.sh install          only fetches the package
-#   scripts/apps/llama.sh text             a few tokens with each build
+#   scripts/apps/llama.sh text [TYPE...]   a few tokens with each build, or those in BUILDS; Q4_0 if none is named
 #   scripts/apps/llama.sh check [TYPE...]  logits against the package's CPU backend; all types if none is named. Rows that this very
 #                                          Kudzu has computed are kept: after an interruption it goes on where it was
 #   scripts/apps/llama.sh sizes [TYPE...]  batches of every size that has a kernel of its own, with the build for CUDA 13
 #   scripts/apps/llama.sh page             writes docs/apps/zllama.md from what check left
 #   scripts/apps/llama.sh speed TYPE...    tokens a second, Kudzu beside the CPU backend     (SHAPE=1.1B for the large model)
 #   scripts/apps/llama.sh first TYPE...    seconds to the first tokens: the CPU backend, Kudzu with an empty cache, and again with what it left
+# TOOL is what kudzu does with a program, run if not set: TOOL="compare -o report".
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -58,7 +59,7 @@ kudzu() {
     fi
     library=linux-x64-cuda/
     [ "$build" = 13 ] || library=linux-x64-cuda-ext/
-    (cd "$apps/app" && LIBRARY=$library "$home/bin/kudzu" run -- node "$root/scripts/apps/llama.mjs" "$@") ||
+    (cd "$apps/app" && LIBRARY=$library "$home/bin/kudzu" ${TOOL:-run} -- node "$root/scripts/apps/llama.mjs" "$@") ||
         { echo "llama: the CUDA $build build failed: $*" >&2; return 1; }
 }
 
@@ -91,9 +92,12 @@ package
 case $what in
 install) ;;
 text)
-    f=$(model Q4_0)
+    [ $# -gt 0 ] || set -- Q4_0
     bad=0
-    for build in 13 12; do kudzu $build text cuda "$f" || bad=1; done
+    for q; do
+        f=$(model "$q")
+        for build in ${BUILDS:-13 12}; do kudzu "$build" text cuda "$f" || bad=1; done
+    done
     exit $bad
     ;;
 check)
@@ -134,5 +138,5 @@ first)
         done
     done
     ;;
-*) sed -n '2,13p' "$0" >&2; exit 2 ;;
+*) sed -n '2,14p' "$0" >&2; exit 2 ;;
 esac
