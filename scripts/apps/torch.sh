@@ -1,5 +1,4 @@
 #!/bin/sh
-<<<<<<< HEAD
 # Opt-in: a Python script on Kudzu in a Debian 13, whose build of PyTorch is the one that carries PTX for all of its kernels. As root:
 # it makes the Debian in a folder outside the repository, $KUDZU_APPS/torch (~/.cache/kudzu-apps/torch if not set).
 #   scripts/apps/torch.sh [OPTION...] OUT SCRIPT [ARG...]     OUT is the folder /out in there, that of the script is /script
@@ -7,14 +6,8 @@
 #       --home=DIR   HOME in there (/root); Kudzu's cache is DIR/kudzu, or /out/torch-cache where the option is missing
 #       others       are kudzu run's
 #   scripts/apps/torch.sh --install ENV PACKAGE...            packages of Debian; those after pip: go into the environment ENV
-# Variables are passed on; files that they name must be below /out.
-=======
-# Opt-in: a Python script on Kudzu with PyTorch as Debian 13 builds it, the one build that carries PTX for all of its kernels. As root:
-# it makes a Debian 13 in a folder outside the repository, $KUDZU_APPS/torch (~/.cache/kudzu-apps/torch if not set).
-#   scripts/apps/torch.sh OUT SCRIPT [ARG...]     OUT is the folder /out in there; Kudzu's cache is /out/torch-cache
-# Kudzu's variables are passed on; files that they name must be below /out. TOOL is what kudzu does with it, run if not set:
+# Variables are passed on; files that they name must be below /out. TOOL is what kudzu does with it, run if not set:
 # TOOL="compare -o /out/report".
->>>>>>> fc4f893e (apps: kudzu compare over the examples, llama.cpp and PyTorch)
 set -eu
 cd "$(dirname "$0")/../.."
 dist=${KUDZU_DIST:-$PWD/dist}
@@ -90,10 +83,6 @@ exec unshare --mount --propagation private sh -ec '
     mount --rbind /dev "$os/dev"
     mount --bind "$dist" "$os/kudzu"
     mount --bind "$out" "$os/out"
-<<<<<<< HEAD
     mount --bind "$folder" "$os/script"
     exec chroot "$os" env "$@"' sh "$os" "$dist" "$out" "$(dirname "$script")" \
-    HOME="$home" KUDZU_CACHE_DIR="$cache" /kudzu/bin/kudzu run $options -- "$python" "/script/${script##*/}" "$@"
-=======
-    exec chroot "$os" env HOME=/root KUDZU_CACHE_DIR=/out/torch-cache /kudzu/bin/kudzu ${TOOL:-run} -- python3 "/$script" "$@"' sh "$os" "$dist" "$out" "${script##*/}" "$@"
->>>>>>> fc4f893e (apps: kudzu compare over the examples, llama.cpp and PyTorch)
+    HOME="$home" KUDZU_CACHE_DIR="$cache" /kudzu/bin/kudzu ${TOOL:-run} $options -- "$python" "/script/${script##*/}" "$@"
