@@ -155,7 +155,8 @@ struct kz_ctx {
 	struct kz_engine *e;
 	struct kz_op *op;
 	const struct kz_kernel *k; // the code of op that runs
-	uint32_t yields;
+	uint32_t yields, naps; // naps: short sleeps of block naps_of (rt_nanosleep)
+	uint64_t naps_of;
 	struct kz_area *parked, **parked_end; // blocks that wait, oldest first (park.c)
 	struct kz_area *spare;                // areas without a block
 	struct kz_area *bare;                 // and without memory

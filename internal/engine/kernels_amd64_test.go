@@ -28,6 +28,7 @@ const (
 	kPrintf     = "53 48 8b 07 48 8b 10 48 8b 48 08 48 8b 58 10 48 8b 47 10 ff 10 89 03 5b 31 c0 c3"
 	kMalloc     = "53 55 41 54 41 55 48 83 ec 08 48 89 fb 48 89 f5 48 8b 07 48 8b 50 08 4c 8b 20 48 8b 47 10 ff 50 08 49 89 04 24 48 8b 13 48 83 7a 10 00 74 10 48 89 c2 48 89 df 48 89 ee 48 8b 43 10 ff 50 10 48 83 c4 08 41 5d 41 5c 5d 5b 31 c0 c3"
 	kAssert     = "53 c7 46 2c 06 00 00 00 c7 46 20 01 00 00 00 48 8b 07 48 8b 10 48 8b 48 08 41 b8 2a 00 00 00 4c 8b 48 10 48 8b 47 10 ff 50 18 b8 02 00 00 00 5b c3"
+	kNaps       = "53 55 41 54 41 55 41 56 48 89 fb 48 89 f5 49 89 d4 49 89 cd 4c 89 65 18 41 be 40 00 00 00 48 89 df 48 89 ee 48 8b 03 8b 10 48 8b 43 10 ff 50 38 41 ff ce 75 e9 49 ff c4 49 ff cd 75 d7 41 5e 41 5d 41 5c 5d 5b 31 c0 c3" // 64 times rt.nanosleep(p0) in each block
 	kAreas      = "48 8b 07 48 8b 50 08 48 8b 48 10 4c 8b 46 08 41 c6 44 10 ff 01 4c 8b 46 10 41 c6 44 08 ff 01 4c 8b 06 8b 4f 34 41 c6 44 08 ff 01 31 c0 c3"
 	kBusy       = "48 8b 07 4c 8b 00 4d 89 c1 49 ff c9 75 fb 48 ff c9 75 f3 31 c0 c3" // p0 turns of an empty loop in each block
 )

@@ -213,10 +213,28 @@ static uint32_t rt_yield(const struct kz_launch *l, struct kz_worker *w) {
 	return kz_may_park(c);
 }
 
+enum {
+	NAP_NS = 10000, // a sleep that is shorter
+	NAPS = 1024,    // is no sign that its block waits for another, so many times
+};
+
+// PTX ISA, "nanosleep": at most a millisecond, and any time from 0 to twice what is asked. Scans with look-back (CUB's) sleep
+// for some hundred nanoseconds before the first look at a flag, which is up as a rule, each lane by itself. Were these sleeps
+// taken for waiting, other threads would start on later blocks, which then do wait.
 static void rt_nanosleep(const struct kz_launch *l, struct kz_worker *w, uint32_t ns) {
 	(void)l;
-	int64_t end = kz_nanos() + (ns > 1000000 ? 1000000 : ns); // PTX ISA, "nanosleep": at most a millisecond
-	do kz_yield(ctx_of(w));
+	struct kz_ctx *c = ctx_of(w);
+	if (c->naps_of != w->block) {
+		c->naps_of = w->block;
+		c->naps = 0;
+	}
+	if (ns < NAP_NS && c->naps < NAPS) {
+		c->naps++;
+		kz_relax();
+		return;
+	}
+	int64_t end = kz_nanos() + (ns > 1000000 ? 1000000 : ns);
+	do kz_yield(c);
 	while (kz_nanos() < end);
 }
 

@@ -181,3 +181,19 @@ func TestDeviceHeap(t *testing.T) {
 	q.Close()
 	d.Close()
 }
+
+// Short sleeps are no sign that a block waits: no thread stands in for the one worker. Long ones are.
+func TestNanosleep(t *testing.T) {
+	r := newRig(t, 1)
+	k := kernel(t, kNaps)
+	r.ok(r.q.Launch(k, grid(500, 400)))
+	r.ok(r.q.Sync())
+	if s := r.e.Stats(); s.Yields != 0 || s.Extra != 0 {
+		t.Errorf("short sleeps: %+v", s)
+	}
+	r.ok(r.q.Launch(k, grid(1, 100000)))
+	r.ok(r.q.Sync())
+	if s := r.e.Stats(); s.Yields == 0 {
+		t.Errorf("long sleeps: %+v", s)
+	}
+}

@@ -227,7 +227,7 @@ static void learn_chunk(struct kz_op *op, int64_t ns, uint64_t blocks) {
 
 static bool run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count) {
 	struct kz_fault f;
-	c->yields = 0;
+	c->yields = c->naps = 0;
 	if (kz_run_blocks(c, op, first, count, &f) == KZ_FAULT_NONE) return true;
 	fail(op, &f);
 	return false;
