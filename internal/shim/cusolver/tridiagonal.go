@@ -15,9 +15,11 @@ const (
 	fewRows     = 33 // below it, and in batches, a warp has a whole matrix
 	manyRows    = 256
 	maxTurners  = 16 // blocks that share the rows of vectors
-	turnerRows  = 256
 	turnerReals = 66 // numbers of one for each column, as kernels/tridiagonal.cu has it
 )
+
+// turnerRows are the rows that one of them has at least; tests have fewer.
+var turnerRows int64 = 256
 
 // blocked reports whether matrices go one after the other: those of a batch have a warp each otherwise.
 func blocked(n, batch int64) bool { return n >= fewRows && (batch <= 1 || n >= manyRows) }
