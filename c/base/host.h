@@ -7,6 +7,8 @@
 #include "thread.h"
 #include "ztable.h"
 
+#include <stddef.h>
+
 // kz_trace_host is how the Go image adds to a trace (trace.h). Every function may be called on any thread.
 struct kz_trace_host {
 	uint64_t (*now)(void);     // in the ticks of the trace
