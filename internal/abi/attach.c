@@ -33,7 +33,7 @@ int32_t kz_door(uint32_t id, uint32_t flag, void *args) {
 	int32_t rc = kzDoor(t, id, args);
 	t->flags = (t->flags & ~KZ_THREAD_PER_THREAD) | (outer & KZ_THREAD_PER_THREAD);
 	errno = saved;
-	if (rc && (flag & KZ_DOOR_RUNTIME))
+	if (rc && rc != KZ_CUDA_ERROR_NOT_READY && (flag & KZ_DOOR_RUNTIME)) // work that is not done is no error
 		t->last_error = rc;
 	return rc;
 }

@@ -11,6 +11,30 @@ static void callback(cudaStream_t s, cudaError_t status, void *arg) {
 	order[next++] = status ? -1 : *(int *)arg;
 }
 
+static void wait_for(void *arg) {
+	while (!__atomic_load_n((int *)arg, __ATOMIC_ACQUIRE))
+		;
+}
+
+// Work that is not done is no error: a query's answer does not become the last error (runtimes 12.9 and 13.0 on an H200).
+static void not_ready(cudaStream_t s, cudaEvent_t start, cudaEvent_t end) {
+	int go = 0;
+	float ms;
+	OK(cudaEventRecord(start, s));
+	OK(cudaLaunchHostFunc(s, wait_for, &go));
+	OK(cudaEventRecord(end, s));
+	EXPECT(cudaStreamQuery(s), cudaErrorNotReady);
+	EXPECT(cudaPeekAtLastError(), 0);
+	EXPECT(cudaEventQuery(end), cudaErrorNotReady);
+	EXPECT(cudaEventElapsedTime(&ms, start, end), cudaErrorNotReady);
+	EXPECT(cudaGetLastError(), 0);
+	EXPECT(cudaSetDevice(99), cudaErrorInvalidDevice);
+	EXPECT(cudaStreamQuery(s), cudaErrorNotReady);
+	EXPECT(cudaGetLastError(), cudaErrorInvalidDevice);
+	__atomic_store_n(&go, 1, __ATOMIC_RELEASE);
+	OK(cudaStreamSynchronize(s));
+}
+
 // Each thread works in its own default stream: the per-thread entry points need no lock and no other thread's work.
 static void *worker(void *arg) {
 	int *p, v = 0, n = 200;
@@ -73,6 +97,8 @@ int main(void) {
 	OK(cudaLaunchHostFunc(s, host_function, &three));
 	OK(cudaStreamSynchronize(s));
 	EXPECT(order[0] == 1 && order[1] == 2 && order[2] == 3, 1);
+
+	not_ready(s, start, end);
 
 	// The legacy stream waits for blocking streams, and they for it.
 	OK(LAUNCH(1, 1, 0, s, spin(p, 50000)));
