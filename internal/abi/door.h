@@ -29,6 +29,7 @@ int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args);
 // kz_door for cuLaunchKernel, cuStreamSynchronize and cuCtxSynchronize: where the thread has a ticket, C does it without Go
 // (engine/fastpath.c).
 int32_t kz_door_launch(uint32_t id, uint32_t flag, void *args);
+int32_t kz_door_launch_runtime(uint32_t id, uint32_t flag, void *args); // cudaLaunchKernel
 int32_t kz_door_wait(uint32_t id, uint32_t flag, void *args);
 int32_t kz_door_wait_all(uint32_t id, uint32_t flag, void *args);
 void kz_fast_set(uint64_t launch, uint64_t wait);

@@ -3,6 +3,7 @@
 #define plain kz_door
 #define ends kz_door_ends
 #define launch kz_door_launch
+#define launch_runtime kz_door_launch_runtime
 #define wait kz_door_wait
 #define wait_all kz_door_wait_all
 #define GO(in, slot, name, signature, door, shape, sum) STUB_##signature(KZ_STUB(slot), door, KZ_CALL(slot), KZ_RUNTIME)

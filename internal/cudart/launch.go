@@ -14,7 +14,8 @@ func (t *Thread) LaunchKernel(fn hostmem.Ptr, grid, block rt.Dim3, args hostmem.
 	if err != nil {
 		return err
 	}
-	return d.LaunchKernel(cu.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, uint32(shared), cu.CUstream(stream), args, 0)
+	// The name is kz_door_launch_runtime's: no handle of the driver, so that a call of the driver with a stub's address stays wrong.
+	return d.LaunchNamed(^uint64(fn), cu.CUfunction(k), grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, uint32(shared), cu.CUstream(stream), args, 0)
 }
 
 // LaunchKernel12 is LaunchKernel with the codes of runtime 12 and before.

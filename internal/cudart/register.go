@@ -150,6 +150,9 @@ func (r *registry) update(d *driver.Thread) {
 		fresh = r.all()
 	}
 	r.symbols.Store(&fresh)
+	if len(gone) > 0 { // before seen, from which on C takes an address for what it was (kz_door_launch_runtime)
+		d.EndTickets()
+	}
 	r.seen.Store(now)
 }
 

@@ -16,6 +16,7 @@ type scratch struct {
 	given  []byte     // parameters laid out already, by a shim
 	event  cu.CUevent // to record behind the kernel
 	gen    uint64     // of a pass for launches like this; 0: they get none
+	name   uint64     // what such launches call the function
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{params: make([]byte, 0, 512)} }}
@@ -25,8 +26,13 @@ var launchBlocking = sync.OnceValue(func() bool { return config.Get("CUDA_LAUNCH
 
 // LaunchKernel runs a kernel over a grid of blocks. Parameters come as a list of addresses, or packed in extra.
 func (t *Thread) LaunchKernel(f cu.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream cu.CUstream, params, extra hostmem.Ptr) error {
+	return t.LaunchNamed(uint64(f), f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)
+}
+
+// LaunchNamed is LaunchKernel for a caller whose own callers name the function otherwise: C makes launches like it that do so.
+func (t *Thread) LaunchNamed(name uint64, f cu.CUfunction, gx, gy, gz, bx, by, bz, shared uint32, stream cu.CUstream, params, extra hostmem.Ptr) error {
 	sc := scratches.Get().(*scratch)
-	sc.gen = generation()
+	sc.gen, sc.name = generation(), name
 	l := &sc.launch // in place: a copy of what was just written in smaller pieces waits for them
 	l.Grid[0], l.Grid[1], l.Grid[2] = gx, gy, gz
 	l.Block[0], l.Block[1], l.Block[2] = bx, by, bz
@@ -151,7 +157,7 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if err := t.bindRefs(f.mod); err != nil {
 		return err
 	}
-	if err := t.enqueue(sc, f, h, stream, st); err != nil {
+	if err := t.enqueue(sc, f, stream, st); err != nil {
 		return f.fail(st, err)
 	}
 	if launchBlocking() {
@@ -169,7 +175,7 @@ func (f *Function) fail(st *Stream, err error) error {
 }
 
 // enqueue is Stream.enqueue for the most frequent work.
-func (t *Thread) enqueue(sc *scratch, f *Function, h cu.CUfunction, stream cu.CUstream, st *Stream) error {
+func (t *Thread) enqueue(sc *scratch, f *Function, stream cu.CUstream, st *Stream) error {
 	if err := st.begin(); err != nil {
 		return err
 	}
@@ -179,7 +185,7 @@ func (t *Thread) enqueue(sc *scratch, f *Function, h cu.CUfunction, stream cu.CU
 		return err
 	}
 	if sc.gen != 0 {
-		t.ticket(sc, f, h, stream, st)
+		t.ticket(sc, f, stream, st)
 	}
 	return nil
 }

@@ -39,6 +39,13 @@ func (s *state) changed() {
 	}
 }
 
+// EndTickets is for whoever names functions otherwise (LaunchNamed), when a name may mean something else from now on.
+func (t *Thread) EndTickets() {
+	if s := current.Load(); s != nil && s.ready.Load() {
+		s.changed()
+	}
+}
+
 // generation is what a ticket for the call that begins now is good for; 0: it gets none.
 func generation() uint64 {
 	s := current.Load()
@@ -73,13 +80,13 @@ func (t *Thread) steady(gen uint64) bool {
 // ticket lets C make launches like sc's, which was put into st a moment ago.
 //
 // Preconditions: what begin takes is held.
-func (t *Thread) ticket(sc *scratch, f *Function, h cu.CUfunction, stream cu.CUstream, st *Stream) {
+func (t *Thread) ticket(sc *scratch, f *Function, stream cu.CUstream, st *Stream) {
 	c, l := st.ctx, &sc.launch
 	q, ok := st.q.(backend.FastPathQueue)
 	if !ok || launchBlocking() || l.Cooperative || l.Cluster != [3]uint32{} || st.kind == legacyStream && len(c.blockers()) > 0 {
 		return
 	}
-	key := backend.TicketKey{Thread: &t.Tickets, Generation: sc.gen, Func: uint64(h), Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
+	key := backend.TicketKey{Thread: &t.Tickets, Generation: sc.gen, Func: sc.name, Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
 	if !t.steady(sc.gen) {
 		return
 	}
