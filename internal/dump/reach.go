@@ -63,14 +63,20 @@ func (f *Finder) At(addr uint64) int {
 	return -1
 }
 
-// Words calls fn for every word of b that may hold an address or a handle. Any aligned word that could be one counts as one. Parameters
-// may be packed, so every fourth byte counts there.
-func (f *Finder) Words(in int, b []byte, fn func(Word)) {
-	step := 8
+// Steps says where words that may hold addresses lie in the memory of a region, or in Params: from the first one on, so many bytes apart.
+// Addresses are aligned in the device's memory, and a region may begin anywhere: behind a variable, or where host memory was registered.
+// Parameters may be packed, so every fourth byte counts there.
+func Steps(regions []Region, in int) (first, step int) {
 	if in == Params {
-		step = 4
+		return 0, 4
 	}
-	for off := 0; off+8 <= len(b); off += step {
+	return int(-regions[in].Base & 7), 8
+}
+
+// Words calls fn for every word of b that may hold an address or a handle. Any word of Steps that could be one counts as one.
+func (f *Finder) Words(in int, b []byte, fn func(Word)) {
+	first, step := Steps(f.regions, in)
+	for off := first; off+8 <= len(b); off += step {
 		x := binary.LittleEndian.Uint64(b[off:])
 		if x == 0 {
 			continue

@@ -349,11 +349,8 @@ func (l *loaded) translated(in int, b []byte) []byte {
 		return b
 	}
 	b = bytes.Clone(b)
-	step := 8
-	if in == dump.Params {
-		step = 4
-	}
-	for off := 0; off+8 <= len(b); off += step {
+	first, step := dump.Steps(l.f.Regions, in)
+	for off := first; off+8 <= len(b); off += step {
 		if x := binary.LittleEndian.Uint64(b[off:]); x != 0 {
 			if y := l.translate(x); y != x {
 				binary.LittleEndian.PutUint64(b[off:], y)
@@ -440,7 +437,8 @@ func (l *loaded) back(i int, b []byte) {
 	if !l.moved {
 		return
 	}
-	for off := 0; off+8 <= len(b); off += 8 {
+	first, step := dump.Steps(l.f.Regions, i)
+	for off := first; off+8 <= len(b); off += step {
 		x := binary.LittleEndian.Uint64(b[off:])
 		if want := binary.LittleEndian.Uint64(l.f.After[i][off:]); x != want && l.translate(want) == x {
 			binary.LittleEndian.PutUint64(b[off:], want)
