@@ -15,6 +15,7 @@ package dump
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,9 +102,10 @@ const (
 	maxRegions  = 1 << 16
 	maxTextures = 1 << 16
 	maxText     = 256 << 20
-	maxJSON     = 64 << 20
+	maxJSON     = 16 << 20 // as Go's values it takes up to twenty times as much
 	maxParams   = 1 << 16
 	maxAddress  = 1 << 57
+	maxCluster  = 16 // blocks
 )
 
 // check says what of a launch cannot be.
@@ -131,6 +133,9 @@ func (l *Launch) check(limit uint64) error {
 	}
 	if threads > 1024 {
 		return fmt.Errorf("block %v", l.Block)
+	}
+	if c := l.Cluster; c != [3]uint32{} && (c[0] == 0 || c[1] == 0 || c[2] == 0 || c[0]*c[1]*c[2] > maxCluster || l.Grid[0]%c[0]+l.Grid[1]%c[1]+l.Grid[2]%c[2] != 0) {
+		return fmt.Errorf("grid %v, cluster %v", l.Grid, c)
 	}
 	var total uint64
 	for i := range l.Regions {
@@ -207,14 +212,9 @@ func (l *Launch) holds(t *backend.Texture, k int, find *Finder) error {
 	if t.Pitch[k] > most || t.Slice[k] > most || row > most {
 		return fmt.Errorf("level %d: pitch %d, slice %d", k, t.Pitch[k], t.Slice[k])
 	}
-	var hi, lo uint64 = 0, (h-1)*t.Pitch[k] + row // both factors are below 2^41 and 2^32
-	if d > 1 {
-		if t.Slice[k] > 0 && d-1 > (1<<62)/t.Slice[k] {
-			return fmt.Errorf("level %d: %d slices", k, d)
-		}
-		hi = (d - 1) * t.Slice[k]
-	}
-	if i := find.At(t.Base[k]); i < 0 || hi > 1<<62 || lo > 1<<62 || hi+lo > l.Regions[i].Size-(t.Base[k]-l.Regions[i].Base) {
+	over1, rows := bits.Mul64(h-1, t.Pitch[k])
+	over2, slices := bits.Mul64(d-1, t.Slice[k])
+	if i := find.At(t.Base[k]); i < 0 || over1+over2 != 0 || rows > 1<<62 || slices > 1<<62 || rows+slices+row > l.Regions[i].Size-(t.Base[k]-l.Regions[i].Base) {
 		return fmt.Errorf("level %d lies outside of the memory that is there", k)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/dump"
+	"kudzu/internal/quota"
 )
 
 const limit = 1 << 20
@@ -90,6 +92,11 @@ func TestRefused(t *testing.T) {
 		"parameter 0: no name": func(f *dump.File) { f.Params[0].Name = "p\nq" },
 		"region 1: no name":    func(f *dump.File) { f.Regions[1].Var = "v\u202e" },
 		"parameter p":          func(f *dump.File) { f.Params[0].Offset = -1 },
+		"8 bytes at 4 of 8":    func(f *dump.File) { f.Params[0].Offset = 4 },
+		"cluster [1 0 0]":      func(f *dump.File) { f.Cluster[0] = 1 },
+		"cluster [2 3 4]":      func(f *dump.File) { f.Grid, f.Cluster = [3]uint32{2, 3, 4}, [3]uint32{2, 3, 4} },
+		"cluster [2 2 1]":      func(f *dump.File) { f.Cluster = [3]uint32{2, 2, 1} },
+		"0 lies outside":       func(f *dump.File) { f.Textures[0].Pitch[0], f.Textures[0].Height[0] = 1<<40, 1<<24+1 },
 		"before/1: 4 bytes":    func(f *dump.File) { f.Before[1] = f.Before[1][:4]; f.After[1] = f.Before[1] },
 	} {
 		f := sample()
@@ -175,6 +182,60 @@ func TestReach(t *testing.T) {
 	}
 	if !dump.Names("ld.const.u32 %r1, [abc];", "abc") || dump.Names("ld.const.u32 %r1, [abcd];", "abc") || dump.Names("xabc", "abc") {
 		t.Error("names in a text")
+	}
+}
+
+// Addresses are aligned where they lie: a region that begins in the middle of a word has them elsewhere than at multiples of 8.
+func TestReachUnaligned(t *testing.T) {
+	regions := []dump.Region{{Base: 0x1004, Size: 20}, {Base: 0x2000, Size: 8}}
+	content := [][]byte{append(make([]byte, 4), words(0x2000, 0)...), words(0)}
+	got, _ := dump.NewFinder(regions, nil).Reach(words(0x1004), nil, nil, func(i int) []byte { return content[i] })
+	if !got[1] {
+		t.Error("the address at 0x1008 was not found")
+	}
+}
+
+// A file of few bytes that says it is of many takes no memory for them, and what is read takes as much as it is.
+func TestMemory(t *testing.T) {
+	f := sample()
+	f.Regions, f.Textures = f.Regions[:1], nil
+	f.Regions[0].Size = limit - 100
+	f.Before = [][]byte{make([]byte, limit-100)}
+	f.After = f.Before
+	b := encoded(t, f)
+	got, err := read(b)
+	if err != nil || cap(got.Before[0]) > limit {
+		t.Fatalf("%d bytes, %v", cap(got.Before[0]), err)
+	}
+	var kept bytes.Buffer
+	r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(&kept)
+	for _, e := range r.File {
+		in, err := e.OpenRaw()
+		h := e.FileHeader
+		if e.Name == "before/0" {
+			in, h.CompressedSize64 = strings.NewReader("abc"), 3
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, err := z.CreateRaw(&h); err != nil {
+			t.Fatal(err)
+		} else if _, err := io.Copy(w, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(kept.Bytes()); err == nil || !strings.Contains(err.Error(), "bytes of 3 in the file") {
+		t.Error(err)
+	}
+	if n := quota.Own.Memory(); n > 0 && 3*dump.DefaultLimit() >= n {
+		t.Errorf("three times %d bytes of %d", dump.DefaultLimit(), n)
 	}
 }
 

@@ -77,10 +77,11 @@ func (f *File) Encode(w io.Writer) error {
 	return errors.Join(err, z.Close())
 }
 
-// DefaultLimit is the memory that a file may describe where nobody says otherwise: half of what this process may use.
+// DefaultLimit is the memory that a file may describe where nobody says otherwise: a quarter of what this process may use. Replay has it
+// three times: before and after the launch, and where the kernel runs.
 func DefaultLimit() uint64 {
 	const unknown = 4 << 30
-	return cmp.Or(quota.Own.Memory(), 2*unknown) / 2
+	return cmp.Or(quota.Own.Memory(), 4*unknown) / 4
 }
 
 // Open reads a file with at most limit bytes of memory, twice (before and after).
@@ -100,6 +101,9 @@ func Open(path string, limit uint64) (*File, error) {
 	}
 	return f, nil
 }
+
+// deflated is how many bytes one in the archive becomes at most.
+const deflated = 1032
 
 // Read reads the archive.
 func Read(r io.ReaderAt, size int64, limit uint64) (*File, error) {
@@ -128,14 +132,18 @@ func Read(r io.ReaderAt, size int64, limit uint64) (*File, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		defer in.Close()
-		var b bytes.Buffer // grows with what there is, whatever the header says
-		if _, err := io.Copy(&b, io.LimitReader(in, int64(most)+1)); err != nil {
+		// The header says how much it is. Memory is taken only for what the bytes in the file can become, and no more than that.
+		if e.UncompressedSize64 > deflated*(e.CompressedSize64+1) {
+			return nil, fmt.Errorf("%s: %d bytes of %d in the file", name, e.UncompressedSize64, e.CompressedSize64)
+		}
+		b := make([]byte, e.UncompressedSize64)
+		if _, err := io.ReadFull(in, b); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if n := uint64(b.Len()); n > most || exact && n != most {
-			return nil, fmt.Errorf("%s: %d bytes", name, n)
+		if n, err := in.Read(make([]byte, 1)); n > 0 || err != io.EOF { // which is where the sum is compared
+			return nil, fmt.Errorf("%s: more than %d bytes: %w", name, len(b), err)
 		}
-		return b.Bytes(), nil
+		return b, nil
 	}
 	text, err := get("launch.json", maxJSON, false)
 	if err != nil {
@@ -170,6 +178,11 @@ func Read(r io.ReaderAt, size int64, limit uint64) (*File, error) {
 	f.PTX = string(ptx)
 	if f.Values, err = get("params", maxParams, false); err != nil {
 		return nil, err
+	}
+	for i := range f.Params {
+		if p := &f.Params[i]; p.Offset+p.Size > len(f.Values) {
+			return nil, fmt.Errorf("parameter %s: %d bytes at %d of %d", p.Name, p.Size, p.Offset, len(f.Values))
+		}
 	}
 	f.Before, f.After = make([][]byte, len(f.Regions)), make([][]byte, len(f.Regions))
 	for i := range f.Regions {
