@@ -41,13 +41,13 @@ func (c *comparer) here(q *tap.Queue, k *kernel, l *backend.Launch, line *Line, 
 		c.skip(line, "memory")
 		return launch()
 	}
-	space.Outside()
+	space.Begin()
 	begin := time.Now()
 	refErr := run.RunFor(l, c.cfg.Limits.Time)
 	took := time.Since(begin)
 	k.took(l, took)
 	line.Seconds = took.Seconds()
-	ref := im.Undo()
+	ref := im.Undo(space)
 	outside := space.Outside()
 	why := ""
 	var fault *backend.Fault

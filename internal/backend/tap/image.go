@@ -67,10 +67,13 @@ type Place struct {
 	Offset int
 }
 
-// each calls f for every chunk.
-func (im Image) each(f func(at Place, live, before []byte)) {
+// each calls f for every chunk of all regions, or of those that are wanted.
+func (im Image) each(want func(r *Region) bool, f func(at Place, live, before []byte)) {
 	for i := range im {
 		r := &im[i]
+		if want != nil && !want(r) {
+			continue
+		}
 		for off := 0; off < len(r.Live); off += Chunk {
 			end := min(off+Chunk, len(r.Live))
 			f(Place{i, off}, r.Live[off:end], r.Before[off:end])
@@ -78,10 +81,10 @@ func (im Image) each(f func(at Place, live, before []byte)) {
 	}
 }
 
-// Undo puts memory back and gives what was there.
-func (im Image) Undo() Changes {
+// Undo puts memory back that the reference touched, and gives what was there.
+func (im Image) Undo(s *Space) Changes {
 	c := Changes{}
-	im.each(func(at Place, live, before []byte) {
+	im.each(func(r *Region) bool { return s.Touched(r.Base, uint64(len(r.Live))) }, func(at Place, live, before []byte) {
 		if !bytes.Equal(live, before) {
 			c[at] = bytes.Clone(live)
 			copy(live, before)
@@ -98,7 +101,7 @@ type Delta struct {
 
 // Deltas compares memory as it is with what the reference left. touched is how many chunks either changed.
 func (im Image) Deltas(ref Changes) (all []Delta, touched int) {
-	im.each(func(at Place, live, before []byte) {
+	im.each(nil, func(at Place, live, before []byte) {
 		want, changed := ref[at]
 		if !changed {
 			want = before
@@ -116,7 +119,7 @@ func (im Image) Deltas(ref Changes) (all []Delta, touched int) {
 // Against is the changes that lead to other memory, of each region.
 func (im Image) Against(after [][]byte) Changes {
 	c := Changes{}
-	im.each(func(at Place, _, before []byte) {
+	im.each(nil, func(at Place, _, before []byte) {
 		if there := after[at.Region][at.Offset:][:len(before)]; !bytes.Equal(there, before) {
 			c[at] = there
 		}

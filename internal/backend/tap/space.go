@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"kudzu/internal/backend"
@@ -110,6 +111,7 @@ func apart(all []extent) []extent {
 type Space struct {
 	mem     *hostMemory
 	outside atomic.Bool // such memory was asked for
+	touched sync.Map    // base of what was found, and its size
 }
 
 // Space is that of a device's memory.
@@ -120,11 +122,38 @@ func (d *Device) Space() (*Space, error) {
 	return &Space{mem: d.mem}, nil
 }
 
-// Outside says whether other memory was asked for since the last call.
-func (s *Space) Outside() bool { return s.outside.Swap(false) }
+// Begin is called before a run of the reference.
+func (s *Space) Begin() {
+	s.outside.Store(false)
+	s.touched.Clear()
+}
+
+// Outside says whether other memory was asked for since Begin.
+func (s *Space) Outside() bool { return s.outside.Load() }
+
+// Touched says whether the reference may have written to any of this memory since Begin. Host memory that it has not touched may
+// change meanwhile: the program's other threads go on.
+func (s *Space) Touched(base, size uint64) (yes bool) {
+	s.touched.Range(func(b, n any) bool {
+		at := b.(uint64)
+		yes = at < base+size && base < at+n.(uint64)
+		return !yes
+	})
+	return yes
+}
 
 // Find is the allocation that an address is in.
 func (s *Space) Find(addr uint64) (base, size uint64, ok bool) {
+	base, size, ok = s.find(addr)
+	if ok {
+		if n, known := s.touched.Load(base); !known || n.(uint64) < size {
+			s.touched.Store(base, size)
+		}
+	}
+	return base, size, ok
+}
+
+func (s *Space) find(addr uint64) (base, size uint64, ok bool) {
 	if base, size := s.mem.Range(); addr-base < size {
 		b, n, ok := s.mem.Lookup(backend.Addr(addr))
 		if !ok && addr%unit > 0 { // in the rest of the last unit
