@@ -57,6 +57,9 @@ func (s *Summary) read(r io.Reader) error {
 			s.ran += l.Launches
 			continue
 		}
+		if _, known := grave[l.Outcome]; !known {
+			return fmt.Errorf("kernel %.80q: the outcome %.40q is not known", l.Kernel, l.Outcome)
+		}
 		k := s.kernels[l.Text]
 		if k == nil {
 			k = &summed{worst: l}

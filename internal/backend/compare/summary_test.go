@@ -29,6 +29,9 @@ func TestSummary(t *testing.T) {
 	if got := strings.Join(s.Reasons(), ","); got != "     1 explained: order,     1 skipped: time" {
 		t.Errorf("%q", got)
 	}
+	if _, err := Summarise(put("c", `{"text":"1","kernel":"k","outcome":"fine"}`)); err == nil || !strings.Contains(err.Error(), `"fine" is not known`) {
+		t.Errorf("an outcome that is none: %v", err)
+	}
 	var out strings.Builder
 	s.Tell(&out, "interp")
 	for _, want := range []string{"3 launches of 2 different kernels compared with interp", "; there were 17 launches\n", "DIFFERENT 3 m"} {

@@ -45,6 +45,8 @@ func TestJudge(t *testing.T) {
 		{"integers", words(1, 2), words(1, 3), traits{}, Different, ""},
 		{"permuted without atomics", words(1, 2), words(2, 1), traits{matrix: true}, Different, "matrix"},
 		{"permuted", words(1, 2, 3, 4), words(4, 1, 2, 3), traits{atomics: true}, Explained, "order of atomics"},
+		{"a last byte", append(words(1, 2), 7), append(words(1, 2), 8), traits{atomics: true}, Different, ""},
+		{"a last byte of a product", append(floats(1000), 7), append(floats(near), 8), traits{matrix: true, stores: kinds{f32: true}}, Different, "does not explain"},
 		{"not permuted", words(1, 2, 3, 4), words(4, 1, 2, 2), traits{atomics: true}, Different, ""},
 		{"last bit", floats(1000, 3), floats(near, 3), traits{}, Different, ""},
 		{"last bit of a product", floats(1000, 3), floats(near, 3), traits{matrix: true, stores: kinds{f32: true}}, Explained, "f32"},
