@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pierrec/lz4/v4"
+	"golang.org/x/sys/unix"
 
 	"kudzu/internal/cubin"
 	"kudzu/internal/fatbin"
@@ -142,8 +143,15 @@ func (a *Adder) Done() error {
 	if err := a.data.Close(); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(a.dir); err != nil {
-		return err
+	// Programs that look for the pack meanwhile find the old one or the new one.
+	err = unix.Renameat2(unix.AT_FDCWD, a.tmp, unix.AT_FDCWD, a.dir, unix.RENAME_EXCHANGE)
+	switch {
+	case err == nil:
+		return os.RemoveAll(a.tmp)
+	case err != unix.ENOENT: // a file system that cannot
+		if err := os.RemoveAll(a.dir); err != nil {
+			return err
+		}
 	}
 	return os.Rename(a.tmp, a.dir)
 }

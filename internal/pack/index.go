@@ -87,10 +87,14 @@ func (x *index) line(line string) error {
 	switch kind {
 	case "m":
 		var n [3]uint64
-		for i, word := range strings.SplitN(rest, "\t", 3) {
+		words := strings.Split(rest, "\t")
+		if len(words) != len(n) {
+			return bad("module %.80q", rest)
+		}
+		for i, word := range words {
 			v, err := strconv.ParseUint(word, 10, 40)
 			if err != nil {
-				return bad("module %q", rest)
+				return bad("module %.80q", rest)
 			}
 			n[i] = v
 		}

@@ -68,7 +68,7 @@ func distribution(file string) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-	infos, err := filepath.Glob(filepath.Join(dir, "*.dist-info"))
+	infos, err := os.ReadDir(dir)
 	if err != nil {
 		return ""
 	}
@@ -77,8 +77,9 @@ func distribution(file string) string {
 		return ""
 	}
 	for _, info := range infos {
-		if lists(filepath.Join(info, "RECORD"), rel) {
-			_, version, _ := strings.Cut(strings.TrimSuffix(filepath.Base(info), ".dist-info"), "-")
+		stem, ok := strings.CutSuffix(info.Name(), ".dist-info")
+		if ok && lists(filepath.Join(dir, info.Name(), "RECORD"), rel) {
+			_, version, _ := strings.Cut(stem, "-")
 			return version
 		}
 	}

@@ -299,7 +299,7 @@ func TestStore(t *testing.T) {
 	if got, err := old.text(0); !errors.Is(err, errReplaced) {
 		t.Errorf("the old index with the new data: %v\n%s", err, got)
 	}
-	for _, text := range []string{"", "kudzu pack 1\n", "kudzu pack 1\na\tb\tc\nk\tx\ty\n", "kudzu pack 1\na\tb\tc\nm\t1\t2\t99999999999\n", "kudzu pack 1\na\tb\tc\nz\n"} {
+	for _, text := range []string{"", "kudzu pack 1\n", "kudzu pack 1\na\tb\tc\nm\t5\n", "kudzu pack 1\na\tb\tc\nm\t1\t2\t3\t4\n", "kudzu pack 1\na\tb\tc\nk\tx\ty\n", "kudzu pack 1\na\tb\tc\nm\t1\t2\t99999999999\n", "kudzu pack 1\na\tb\tc\nz\n"} {
 		if err := os.WriteFile(filepath.Join(at, indexFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -317,6 +317,66 @@ func TestStore(t *testing.T) {
 	}
 	if _, err := p.text(0); !errors.Is(err, ErrFormat) {
 		t.Errorf("a module past the end: %v", err)
+	}
+}
+
+// TestStoreSparse: a module takes no more memory than its text, however large the file is.
+func TestStoreSparse(t *testing.T) {
+	t.Setenv(config.PackDir, filepath.Join(t.TempDir(), "packs"))
+	p := add(t, Name{"libfoo", "1.0"}, text(map[string][]string{"a": nil}))
+	if err := os.Truncate(filepath.Join(p.dir, dataFile), 1<<39); err != nil {
+		t.Skipf("no sparse files here: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, indexFile), []byte("kudzu pack 1\nlibfoo\t1.0\tx\nm\t0\t500000000000\t5000\nk\ta\t\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Find(Name{"libfoo", "1.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.text(0); !errors.Is(err, ErrFormat) {
+		t.Error(err)
+	}
+}
+
+// TestStoreReplaced: there is no moment without a pack while another takes its place.
+func TestStoreReplaced(t *testing.T) {
+	t.Setenv(config.PackDir, filepath.Join(t.TempDir(), "packs [x]")) // a folder whose name is no pattern
+	n, one := Name{"libfoo", "1.0"}, text(map[string][]string{"a": nil})
+	add(t, n, one)
+	if packs, bad := List(); len(packs) != 1 || len(bad) != 0 {
+		t.Errorf("%v, %v", packs, bad)
+	}
+	stop, none := make(chan bool), make(chan int)
+	go func() {
+		missed := 0
+		for {
+			select {
+			case <-stop:
+				none <- missed
+				return
+			default:
+			}
+			if p, err := Find(n); p == nil && err == nil {
+				missed++
+			}
+		}
+	}()
+	for range 100 {
+		a, err := Begin(n, "test")
+		if err == nil {
+			err = errors.Join(a.Module(one), a.Done())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	if missed := <-none; missed > 0 {
+		t.Errorf("there was no pack %d times", missed)
+	}
+	if left, err := os.ReadDir(filepath.Join(Dir(), "libfoo")); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
 	}
 }
 
@@ -338,7 +398,7 @@ func FuzzIndex(f *testing.F) {
 
 // TestNameOf: the version is that of the Python distribution that lists the file, else the number in the file's name.
 func TestNameOf(t *testing.T) {
-	site := filepath.Join(t.TempDir(), "site-packages")
+	site := filepath.Join(t.TempDir(), "env [1]", "site-packages")
 	lib := filepath.Join(site, "torch/lib/libtorch_cuda.so")
 	for path, text := range map[string]string{
 		lib: "", filepath.Join(site, "other-1.0.dist-info/RECORD"): "other/x.so,,\n",

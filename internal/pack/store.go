@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"github.com/pierrec/lz4/v4"
@@ -137,7 +136,7 @@ func (p *Pack) text(i int) (string, error) {
 	if !sameFile(p.data, st) {
 		return "", errReplaced
 	}
-	if m.packed > uint64(st.Size()) || m.at > uint64(st.Size())-m.packed || m.size > m.packed*255+16 {
+	if m.packed > uint64(st.Size()) || m.at > uint64(st.Size())-m.packed || m.packed > m.size || m.size > m.packed*255+16 {
 		return "", bad("module %d is %d bytes at %d", i, m.packed, m.at)
 	}
 	b := make([]byte, m.packed)
@@ -182,15 +181,10 @@ func (n Name) valid() bool {
 
 // List is every pack of the store, and what is wrong with those that cannot be read.
 func List() (packs []*Pack, damaged []error) {
-	dirs, err := filepath.Glob(filepath.Join(Dir(), "*", "*"))
-	if err != nil || Dir() == "" {
+	if Dir() == "" {
 		return nil, nil
 	}
-	sort.Strings(dirs)
-	for _, dir := range dirs {
-		if strings.HasPrefix(filepath.Base(dir), ".") { // one that is being made
-			continue
-		}
+	for _, dir := range below(below([]string{Dir()})) {
 		p, err := open(dir)
 		if err != nil {
 			damaged = append(damaged, fmt.Errorf("%s: %w", dir, err))
@@ -199,6 +193,22 @@ func List() (packs []*Pack, damaged []error) {
 		packs = append(packs, p)
 	}
 	return packs, damaged
+}
+
+// below lists what is in folders, in order, but not what is being made.
+func below(dirs []string) (out []string) {
+	for _, dir := range dirs {
+		list, err := os.ReadDir(dir)
+		if err != nil { // a file, or gone
+			continue
+		}
+		for _, e := range list {
+			if !strings.HasPrefix(e.Name(), ".") {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return out
 }
 
 // Remove takes a pack out of the store.
