@@ -1,8 +1,13 @@
 // Device memory: one reserved address range, committed on demand.
 //
 // The range is cut into slabs of 2 MiB. A small allocation (up to 1 MiB) is a slot of a slab of its size class; a large
-// one is a span of slabs followed by a guard slab that is never committed. Whatever is not allocated as a span or as a
-// slab of slots is PROT_NONE, so a stray access faults. All bookkeeping is outside the range: kernels cannot damage it.
+// one is a span of slabs followed by a guard slab that holds nothing. All bookkeeping is outside the range: kernels cannot
+// damage it.
+//
+// A stray access faults as on a GPU. On the H200 small and middle allocations lie in pools among others, and an access up
+// to megabytes before or behind them finds memory; programs that read a row before their first one run there. So the slab
+// before and the slab behind an allocation of up to LENIENT bytes can be touched. A larger one ends in a fault, as there,
+// and so does whatever lies farther from any allocation, and a large allocation that was freed.
 //
 // Lookups take no lock: a slab's kind is written last when it comes to life and first when it dies, and the tables are
 // never unmapped. A lookup racing with the free of the same allocation may answer either way, as any order would.
@@ -22,6 +27,7 @@
 #define BINS 32
 #define KEEP_EMPTY 32 // slabs without a slot in use that a device keeps, with their pages
 #define CACHE_SPANS 64
+#define LENIENT (UINT64_C(32) << 20) // H200: 16 MiB has neighbours, 100 MiB has none
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -179,8 +185,16 @@ static void span_free(uint32_t i, uint32_t n) {
 	bin_insert(i, n);
 }
 
+static bool nobodys(uint32_t i) { return A.v.slabs[i].kind == KZ_SLAB_FREE || A.v.slabs[i].kind == KZ_SLAB_GUARD; }
+
+// Makes n slabs accessible, and the neighbours that a stray access may find.
 static int commit(uint32_t i, uint64_t n) {
-	return mprotect((void *)slab_addr(i), n << SLAB_BITS, PROT_READ | PROT_WRITE) == 0 ? KZ_OK : KZ_NOMEM;
+	uint32_t first = i, end = i + (uint32_t)n;
+	if (n << SLAB_BITS <= LENIENT) {
+		if (nobodys(first - 1)) first--;
+		if (end < A.nslabs && nobodys(end)) end++;
+	} else mprotect((void *)slab_addr(end), SLAB, PROT_NONE); // its guard: a smaller one may have lain beside it
+	return mprotect((void *)slab_addr(first), (uint64_t)(end - first) << SLAB_BITS, PROT_READ | PROT_WRITE) == 0 ? KZ_OK : KZ_NOMEM;
 }
 
 static void decommit(uint32_t i, uint64_t n) {
@@ -204,7 +218,7 @@ static void cache_unlink(struct kz_mem *m, uint32_t i) {
 static void cache_evict(struct kz_mem *m) {
 	uint32_t i = m->cache_tail, n = A.v.slabs[i].span;
 	cache_unlink(m, i);
-	madvise((void *)slab_addr(i), (uint64_t)(n - 1) << SLAB_BITS, MADV_DONTNEED);
+	madvise((void *)slab_addr(i), (uint64_t)n << SLAB_BITS, MADV_DONTNEED); // the guard, too, may have been written
 	for (uint32_t k = i; k < i + n; k++) A.v.slabs[k].kind = KZ_SLAB_FREE;
 	span_free(i, n);
 }
@@ -258,6 +272,7 @@ static int large_alloc(struct kz_mem *m, uint64_t n, uint64_t align, uint64_t *o
 			if (rest) span_free(i + span, rest);
 		}
 	}
+	set_kind(&A.v.slabs[i + span - 1], KZ_SLAB_GUARD);
 	if (commit(i, span - 1) != KZ_OK) {
 		for (uint32_t k = i; k < i + span; k++) A.v.slabs[k].kind = KZ_SLAB_GUARD;
 		span_free(i, span);
@@ -271,7 +286,6 @@ static int large_alloc(struct kz_mem *m, uint64_t n, uint64_t align, uint64_t *o
 		A.v.slabs[k].head = i;
 		set_kind(&A.v.slabs[k], KZ_SLAB_BODY);
 	}
-	set_kind(&A.v.slabs[i + span - 1], KZ_SLAB_GUARD);
 	set_kind(s, KZ_SLAB_LARGE);
 	m->used += (uint64_t)(span - 1) << SLAB_BITS;
 	*out = slab_addr(i);
@@ -613,6 +627,7 @@ int kz_vm_reserve(uint64_t n, uint64_t align, uint64_t *out) {
 		if (skip) span_free(i, skip);
 		i += skip;
 		if (extra > skip) span_free(i + (uint32_t)slabs, (uint32_t)extra - skip);
+		decommit(i, slabs); // the ends may be neighbours that could be touched
 	}
 	kz_release(&A.lock);
 	if (!i) return KZ_NOMEM;
