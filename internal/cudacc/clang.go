@@ -18,6 +18,7 @@ type Place struct {
 	Libdevice string // the math functions as bitcode; "" without
 	PCH       string // the precompiled prelude; "" without
 	Work      string // the folder of this compilation: its source, and its headers below HeaderRoot
+	Overlay   string // of files that clang sees otherwise than they are; "" without
 }
 
 // The names in Place.Work. Headers are some folders deep, for names that begin with "..".
@@ -136,9 +137,9 @@ func (o *Options) Args(p *Place, name, deps string) []string {
 	}
 	switch {
 	case o.Debug:
-		args = append(args, "-debug-info-kind=limited", "-dwarf-version=2")
+		args = append(args, "-debug-info-kind=limited", "-dwarf-version=2", "-fno-dwarf-directory-asm") // PTX has no folder beside the name
 	case o.Lines:
-		args = append(args, "-debug-info-kind=line-directives-only", "-dwarf-version=2")
+		args = append(args, "-debug-info-kind=line-directives-only", "-dwarf-version=2", "-fno-dwarf-directory-asm")
 	}
 	if p.Libdevice != "" && !o.SyntaxOnly && !o.LTO {
 		args = append(args, "-mlink-builtin-bitcode", p.Libdevice)
@@ -166,6 +167,9 @@ func (o *Options) Args(p *Place, name, deps string) []string {
 	for _, h := range o.PreInclude {
 		args = append(args, "-include", h)
 	}
+	if p.Overlay != "" {
+		args = append(args, "-ivfsoverlay", p.Overlay)
+	}
 	return append(args,
 		"-Wno-everything", "-Wunused-variable", "-Wunused-but-set-variable", "-Wreturn-type", "-W#warnings", "-Wno-unused-const-variable",
 		"-ferror-limit", "100", "-fno-diagnostics-show-line-numbers", "-fno-diagnostics-show-option", "-fcaret-diagnostics-max-lines=1", "-fmessage-length=0", "-fno-spell-checking",
@@ -177,6 +181,9 @@ func (o *Options) Text(name, source string, exprs []string) string {
 	var b strings.Builder
 	if o.DefaultDevice {
 		b.WriteString("#pragma clang force_cuda_host_device begin\n")
+	}
+	if spaced := SpaceLinkage([]byte(source)); spaced != nil {
+		source = string(spaced)
 	}
 	fmt.Fprintf(&b, "#line 1 %s\n%s", strconv.Quote(name), source)
 	if o.DefaultDevice {
@@ -202,8 +209,10 @@ const (
 var (
 	ptxName = lazyre.New(`(?m)^\s*\.(?:const|global)[^\n]* \w*` + nameVar + `(\d+) = (?:generic\()?([\w$]+)\)?;\n`)
 	irName  = lazyre.New(`(?m)^@\w*` + nameVar + `(\d+) = [^\n]*@([\w$.]+)`)
-	version = lazyre.New(`(?m)^\.version \d+\.\d+$`)
-	target  = lazyre.New(`(?m)^\.target sm_\w+`)
+	// sharedRef is a reference to a shared variable (shared.go), which a debugger has in memory; PTX has no such value, and no code reads it.
+	sharedRef = lazyre.New(`(?m)^([^\n]*\.(?:global|const)[^\n=]*?) = [^\n]*__kudzu_shared\d+[^\n]*;$`)
+	version   = lazyre.New(`(?m)^\.version \d+\.\d+$`)
+	target    = lazyre.New(`(?m)^\.target sm_\w+`)
 )
 
 // Finish makes clang's output what a program gets: the names of n expressions, and code without the variables that told them, for the
@@ -226,6 +235,9 @@ func (o *Options) Finish(code string, n int) (string, []string) {
 		code = "//\n\n.version 8.5\n.target sm_75\n.address_size 64\n\n"
 	}
 	code = ptxName().ReplaceAllLiteralString(code, "")
+	if o.Debug {
+		code = sharedRef().ReplaceAllString(code, "$1;")
+	}
 	code = version().ReplaceAllLiteralString(code, ".version "+o.Release.PTX())
 	return target().ReplaceAllLiteralString(code, ".target sm_"+o.Arch), names
 }

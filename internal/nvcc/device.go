@@ -161,11 +161,11 @@ func (b *build) device(in input, c code) (*cubin.File, error) {
 func (b *build) deviceCode(in input, c code) (*cubin.File, error) {
 	comp := b.compiler(in, c.virtual)
 	ptx, deps := b.between(fmt.Sprintf("%s.compute_%s.ptx", stem(in.path), c.virtual)), filepath.Join(b.temp, stem(in.path)+c.virtual+".d")
-	args := slices.Concat(comp.Device(&b.place), b.search(), b.hostSearch(), b.overlays[in.path])
+	args := slices.Concat(comp.Device(&b.place), b.search(), b.hostSearch())
 	if !b.has(optDeviceG) {
 		args = append(args, "-w") // the host's side says it
 	}
-	if err := b.start(b.clang, append(args, "-MD", "-MF", deps, "-S", "-o", ptx, in.path)...); err != nil || b.has(optDryrun) {
+	if err := b.front(in, append(args, "-MD", "-MF", deps, "-S", "-o", ptx)...); err != nil || b.has(optDryrun) {
 		return nil, err
 	}
 	text, err := os.ReadFile(ptx)

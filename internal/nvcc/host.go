@@ -75,7 +75,7 @@ var gccOnly = map[string]bool{"-fno-gnu-unique": true, "-fno-var-tracking-assign
 
 // hostArgs compile a source of CUDA C++ for the host.
 func (b *build) hostArgs(in input, fatbin string) []string {
-	args := slices.Concat(b.compiler(in, "").Host(&b.place, fatbin), b.hostOptions(), b.search(), b.overlays[in.path], tolerant)
+	args := slices.Concat(b.compiler(in, "").Host(&b.place, fatbin), b.hostOptions(), b.search(), tolerant)
 	for _, a := range b.toCompiler() {
 		if !gccOnly[a] {
 			args = append(args, a)
@@ -109,7 +109,11 @@ func (b *build) plainArgs(in input) []string {
 func (b *build) preprocess(in input) error {
 	args, program := b.plainArgs(in), b.host
 	if in.kind == "cu" {
-		args, program = b.hostArgs(in, ""), b.clang
+		over, err := b.overlay(in)
+		if err != nil {
+			return err
+		}
+		args, program = append(over, b.hostArgs(in, "")...), b.clang
 	}
 	if b.phase == optPreprocess {
 		args = append(args, "-E")
@@ -160,10 +164,10 @@ func ownUnit(object []byte, unit string) []byte {
 func (b *build) hostObject(in input, fatbin, out string) error {
 	args := append(b.hostArgs(in, fatbin), b.depsOptions(in, out)...)
 	if !b.mentions(in, filepath.Join(b.temp, stem(in.path)+b.codes[0].virtual+".d"), "__managed__") {
-		return b.start(b.clang, append(args, "-c", "-o", out, in.path)...)
+		return b.front(in, append(args, "-c", "-o", out)...)
 	}
 	ir := b.between(stem(in.path) + ".host.ll")
-	if err := b.start(b.clang, append(args, "-S", "-emit-llvm", "-Xclang=-disable-llvm-passes", "-o", ir, in.path)...); err != nil || b.has(optDryrun) {
+	if err := b.front(in, append(args, "-S", "-emit-llvm", "-Xclang=-disable-llvm-passes", "-o", ir)...); err != nil || b.has(optDryrun) {
 		return err
 	}
 	text, err := os.ReadFile(ir)

@@ -2,60 +2,103 @@ package nvcc
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"kudzu/internal/cudacc"
 )
 
 // Launches with spaces. nvcc reads "<< <" and ">> >" on one line as the signs of a launch; editors that know C++ only write them so.
 // clang wants them whole. The files that have them are shown to clang whole, by an overlay of its file system, under their own names.
 
-// overlayFile is a file of an overlay: what clang finds under the name is in another file.
-type overlayFile struct {
-	Type     string `json:"type"`
-	Name     string `json:"name"`
-	Contents string `json:"external-contents"`
-}
-
 // joinAll makes the overlays of the sources.
 func (b *build) joinAll() error {
-	b.overlays = map[string][]string{}
+	b.overlays = map[string]*cudacc.Overlay{}
 	for i, in := range b.files {
 		if in.kind != "cu" {
 			continue
 		}
-		args, err := b.overlay(in, filepath.Join(b.temp, fmt.Sprintf("overlay%d", i)))
+		over := &cudacc.Overlay{Base: filepath.Join(b.temp, fmt.Sprintf("overlay%d", i))}
+		b.overlays[in.path] = over
+		err := b.eachHeader(in, func(path string, text []byte) error {
+			if joined := joinLaunches(text); joined != nil {
+				over.Show(path, joined)
+				text = joined
+			}
+			if spaced := cudacc.SpaceLinkage(text); spaced != nil {
+				over.Show(path, spaced)
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		b.overlays[in.path] = args
 	}
 	return nil
 }
 
-// overlay is clang's option for a source and its headers, nothing where no launch has spaces.
-func (b *build) overlay(in input, list string) ([]string, error) {
-	var files []overlayFile
-	err := b.eachHeader(in, func(path string, text []byte) error {
-		joined := joinLaunches(text)
-		if joined == nil {
-			return nil
+// overlay is clang's option for the overlay of a source, nothing where it is empty.
+func (b *build) overlay(in input) ([]string, error) {
+	b.showing.Lock()
+	defer b.showing.Unlock()
+	list, err := b.overlays[in.path].Write()
+	if err != nil || list == "" {
+		return nil, err
+	}
+	return []string{"-ivfsoverlay", list}, nil
+}
+
+// reshow changes the overlay of a source where clang has refused shared variables with constructors. It reports whether it could.
+func (b *build) reshow(in input, refused cudacc.Refused) bool {
+	b.showing.Lock()
+	defer b.showing.Unlock()
+	over, changed := b.overlays[in.path], false
+	for name, at := range refused {
+		path, err := filepath.Abs(name)
+		if err != nil {
+			continue
 		}
-		contents := fmt.Sprintf("%s.%d", list, len(files))
-		files = append(files, overlayFile{"file", path, contents})
-		return write(contents, joined)
-	})
-	if err != nil || len(files) == 0 {
-		return nil, err
+		text, err := over.Read(path)
+		if err != nil {
+			continue
+		}
+		if text = cudacc.Uninitialized(text, at); text != nil {
+			over.Show(path, text)
+			changed = true
+		}
 	}
-	text, err := json.Marshal(map[string]any{"version": 0, "use-external-names": false, "roots": files})
-	if err != nil {
-		return nil, err
+	return changed
+}
+
+// colours are a terminal's.
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*[mK]`)
+
+// maxShown bounds how often a source is compiled anew: variables in templates come to light one after the other.
+const maxShown = 8
+
+// front starts clang for a source, and once more where the overlay can help it.
+func (b *build) front(in input, args ...string) error {
+	for n := 1; ; n++ {
+		over, err := b.overlay(in)
+		if err != nil {
+			return err
+		}
+		var said bytes.Buffer
+		if screen, ok := b.errs.(*os.File); ok {
+			if st, err := screen.Stat(); err == nil && st.Mode()&os.ModeCharDevice != 0 {
+				over = append(over, "-fcolor-diagnostics")
+			}
+		}
+		err = b.startTo(&said, b.clang, slices.Concat(over, args, []string{in.path})...)
+		if err != nil && n < maxShown && b.reshow(in, cudacc.ReadRefused(colours.ReplaceAllLiteralString(said.String(), ""))) {
+			continue
+		}
+		_, _ = b.errs.Write(said.Bytes()) // as a program's own messages
+		return err
 	}
-	return []string{"-ivfsoverlay", list}, write(list, text)
 }
 
 // quoted are the headers that a text includes in quotes. It is no regular expression: a library has megabytes of headers.

@@ -46,9 +46,9 @@ func TestOverlay(t *testing.T) {
 	if err := b.joinAll(); err != nil {
 		t.Fatal(err)
 	}
-	args := b.overlays[b.files[0].path]
-	if len(args) != 2 || args[0] != "-ivfsoverlay" {
-		t.Fatalf("options %q", args)
+	args, err := b.overlay(b.files[0])
+	if err != nil || len(args) != 2 || args[0] != "-ivfsoverlay" {
+		t.Fatalf("options %q, %v", args, err)
 	}
 	list, err := os.ReadFile(args[1])
 	if err != nil || strings.Count(string(list), dir) != 2 || !strings.Contains(string(list), "a.cu") || !strings.Contains(string(list), "near.h") {

@@ -41,7 +41,7 @@ func (b *build) mentions(in input, deps string, words ...string) bool {
 // annotations asks clang's front end for them.
 func (b *build) annotations(in input, args []string) (cudacc.Annotations, error) {
 	ir := b.between(stem(in.path) + ".device.ll")
-	if err := b.start(b.clang, append(args, "-o", ir, in.path)...); err != nil {
+	if err := b.front(in, append(args, "-o", ir)...); err != nil {
 		return cudacc.Annotations{}, err
 	}
 	text, err := os.ReadFile(ir)

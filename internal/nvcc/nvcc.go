@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/compile"
@@ -44,8 +45,9 @@ type build struct {
 	place   cudacc.Place
 	temp    string // a folder
 	files   []input
-	// overlays are, for each source, the options by which clang sees its launches whole; see launches.go.
-	overlays map[string][]string
+	// overlays are, for each source, what clang sees otherwise than it is; see launches.go. showing guards them.
+	overlays map[string]*cudacc.Overlay
+	showing  sync.Mutex
 }
 
 // input is a file of the command line.

@@ -3,6 +3,7 @@ package nvcc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -52,11 +53,16 @@ func (b *build) say(program string, args ...string) bool {
 
 // start runs a program and waits for it. What it prints is ours.
 func (b *build) start(program string, args ...string) error {
+	return b.startTo(b.errs, program, args...)
+}
+
+// startTo is start with another place for messages.
+func (b *build) startTo(errs io.Writer, program string, args ...string) error {
 	if !b.say(program, args...) {
 		return nil
 	}
 	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr = b.out, b.errs
+	cmd.Stdout, cmd.Stderr = b.out, errs
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {

@@ -68,7 +68,7 @@ func builtPrints(t *testing.T, source, want string, flags ...string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := exec.Command(program)
-	run.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib)
+	run.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib, config.Capability+"=9.0")
 	if out, err := run.CombinedOutput(); err != nil || string(out) != want {
 		t.Errorf("%v, got\n%swant\n%s", err, out, want)
 	}
@@ -81,6 +81,19 @@ func TestThrust(t *testing.T) {
 		t.Skip("this machine has no CCCL: KUDZU_CCCL does not name its folder")
 	}
 	builtPrints(t, "cccl/thrust.cu", "sort 1\nsort_by_key 1\nreduce 1\nexclusive_scan 1\nremove_if 1\n", "-O2", "-std=c++17", "-arch=sm_80", "-I", cccl)
+}
+
+// TestBarrier builds a program with cuda::barrier, pipeline and semaphore of CCCL, whose classes have constructors; what it prints is
+// what the build of nvcc 13 prints.
+func TestBarrier(t *testing.T) {
+	cccl := os.Getenv("KUDZU_CCCL")
+	if cccl == "" {
+		t.Skip("this machine has no CCCL: KUDZU_CCCL does not name its folder")
+	}
+	for _, arch := range []string{"-arch=sm_80", "-arch=sm_90"} {
+		builtPrints(t, "cccl/barrier.cu", "barrier cudaSuccess 3718451494 994 741\npipeline cudaSuccess 4154076678 6240 7671\n"+
+			"thread cudaSuccess 186420378 1 2\nsemaphore cudaSuccess 1742866432 64 64\n", "-O2", "-std=c++17", arch, "-I", cccl)
+	}
 }
 
 // TestNCCLDevice builds a program with kernels for NCCL's device communicators, of which there are none.

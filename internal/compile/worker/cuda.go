@@ -158,6 +158,9 @@ func sweep(dir string) {
 	}
 }
 
+// maxShown bounds how often a program is compiled anew for shared variables that clang refuses.
+const maxShown = 8
+
 // run compiles one program.
 func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Result, error) {
 	t := newClock()
@@ -187,6 +190,14 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 	out, err := f.clang(job, o.Args(p, c.Name, depsFile))
 	if err == nil && out.code != 0 && p.PCH != "" && strings.Contains(out.stderr, "PCH file") {
 		p.PCH = "" // the options do not suit it
+		out, err = f.clang(job, o.Args(p, c.Name, depsFile))
+	}
+	over := &cudacc.Overlay{Base: filepath.Join(p.Work, "overlay")}
+	for n := 1; err == nil && out.code != 0 && n < maxShown; n++ {
+		again, failed := o.Reshow(p, over, c.Name, cudacc.ReadRefused(out.stderr))
+		if failed != nil || !again {
+			break
+		}
 		out, err = f.clang(job, o.Args(p, c.Name, depsFile))
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -106,6 +107,27 @@ static __global__ void s(int *p) { __shared__ int a[32]; a[threadIdx.x] = p[thre
 	}
 	if len(c.Files) == 0 || !strings.HasSuffix(c.Files[0].Path, "kudzu/prelude.h") {
 		t.Errorf("files %+v", c.Files)
+	}
+}
+
+// TestCUDAConstructed: shared variables of classes with constructors, in the source, in a header of the request and in a folder's.
+func TestCUDAConstructed(t *testing.T) {
+	f := frontEnd(t)
+	dir := t.TempDir()
+	const body = "{ __shared__ Box<int> %s; if (threadIdx.x == 0) %[1]s.v = 3; __syncthreads(); return %[1]s.v; }\n"
+	if err := os.WriteFile(filepath.Join(dir, "far.h"), []byte("__device__ inline int far() "+fmt.Sprintf(body, "c")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, options := range []string{"-arch=sm_80", "-arch=sm_80 -G", "-arch=sm_80 -default-device"} {
+		c := f.good(t, cudaProgram{
+			source: "template <class T> struct Box { T v; __device__ Box() : v(1) {} __device__ ~Box() { v = 2; } };\n#include \"near.h\"\n#include <far.h>\n__device__ int here() " +
+				fmt.Sprintf(body, "a") + "extern \"C\"__global__ void k(int *p) { *p = near() + far() + here(); }\n",
+			headers: map[string]string{"near.h": "__device__ inline int near() " + fmt.Sprintf(body, "b")},
+			options: append(strings.Fields(options), "-I"+dir),
+		})
+		if n := strings.Count(c.Code, ".shared .align 4 ."); n != 3 {
+			t.Errorf("%s: %d shared variables in\n%s", options, n, c.Code)
+		}
 	}
 }
 
