@@ -146,6 +146,11 @@ func TestWithTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Remove(link) })
+	env, err = withTools([]string{"PATH=/usr/bin"})
+	if want := "TRITON_PTXAS_PATH=" + filepath.Join(filepath.Dir(self), "ptxas-12.6"); err != nil || !slices.Contains(env, want) {
+		t.Errorf("without %s: %q, %v", want, env, err)
+	}
+	t.Setenv("PATH", "/usr/bin")
 	env, err = withTools([]string{"PATH=/usr/bin", "TRITON_PTXAS_PATH=/own"})
 	path := filepath.Dir(self) + ":/usr/bin"
 	want := []string{"TRITON_PTXAS_PATH=/own", "TRITON_PTXAS_BLACKWELL_PATH=" + filepath.Join(filepath.Dir(self), "ptxas"), "CUDA_ROOT=" + filepath.Dir(filepath.Dir(self)), "CUDA_PATH=" + filepath.Dir(filepath.Dir(self)), "PATH=" + path}

@@ -16,6 +16,7 @@ import (
 	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/libdevice"
+	"kudzu/internal/toolkit"
 )
 
 // libraryDir is the folder with our libcuda.so.1: beside the program in a tree made by make dist.
@@ -234,8 +235,8 @@ func notRun(program string, err error) error {
 }
 
 // toolVars name our programs to clients that do not look in PATH first: the assembler to Triton, and to torch.compile through
-// it; the folder with bin/ptxas to JAX, with include to CuPy. The values are relative to the folder of this program.
-var toolVars = [][2]string{{"TRITON_PTXAS_PATH", "ptxas"}, {"TRITON_PTXAS_BLACKWELL_PATH", "ptxas"}, {"CUDA_ROOT", ".."}, {"CUDA_PATH", ".."}}
+// it, under the name whose release every Triton knows; the folder with bin/ptxas to JAX, with include to CuPy. The values are relative to the folder of this program.
+var toolVars = [][2]string{{"TRITON_PTXAS_PATH", toolkit.TritonPTXAS}, {"TRITON_PTXAS_BLACKWELL_PATH", "ptxas"}, {"CUDA_ROOT", ".."}, {"CUDA_PATH", ".."}}
 
 // withTools has programs find our nvidia-smi, assembler and the rest, where they are beside this program; so does the search for
 // the program itself. A variable that is set stays.

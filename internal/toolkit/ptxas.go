@@ -12,6 +12,7 @@ import (
 
 	"kudzu/internal/assemble"
 	"kudzu/internal/cubin"
+	"kudzu/internal/driver"
 	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/check"
 	"kudzu/internal/ptx/isa"
@@ -129,12 +130,22 @@ type source struct{ name, text string }
 const stringName = "application ptx input"
 
 func runPTXAS(args []string, out, errs io.Writer) int {
+	return assembler(args, out, errs, driver.Version())
+}
+
+// runPTXAS126 is the same program, which says that it is of release 12.6, or of the driver's if that is older.
+func runPTXAS126(args []string, out, errs io.Writer) int {
+	return assembler(args, out, errs, min(tritonRelease, driver.Version()))
+}
+
+// assembler is ptxas; it says that it is of a release.
+func assembler(args []string, out, errs io.Writer, release int) int {
 	o, err := parseOptions(ptxasOptions, args)
 	switch {
 	case err != nil:
 		return fail(errs, "ptxas", err)
 	case o.has(optVersion):
-		version(out, "ptxas", "assembler of PTX")
+		versionOf(out, "ptxas", "assembler of PTX", release)
 		return 0
 	case o.has(optArchs):
 		for _, t := range isa.Targets() {

@@ -113,6 +113,9 @@ func TestVersion(t *testing.T) {
 	if code != 0 || !regexp.MustCompile(`(?m)release (\d+\.\d+)`).MatchString(out) || !regexp.MustCompile(`\bV(\d+)\.(\d+)\.(\d+)\b`).MatchString(out) {
 		t.Errorf("%d: %s", code, out)
 	}
+	if out, _, code := run(t, TritonPTXAS, "--version"); code != 0 || !strings.Contains(out, "release 12.6,") {
+		t.Errorf("Triton 3.2 knows no release after 12.6: %d, %s", code, out)
+	}
 	for _, args := range [][]string{nil, {"--help"}, {"-h"}} {
 		if out, _, code := run(t, "ptxas", args...); code != 0 || !strings.Contains(out, "--gpu-name") {
 			t.Errorf("%v: %d, %s", args, code, out)

@@ -20,11 +20,19 @@ type Program struct {
 // Programs is the list; each has a link in dist/bin.
 var Programs = []Program{
 	{"ptxas", runPTXAS},
+	{TritonPTXAS, runPTXAS126},
 	{"cuobjdump", runCuobjdump},
 	{"fatbinary", runFatbinary},
 	{"nvlink", runNvlink},
 	{"nvdisasm", runNvdisasm},
 }
+
+// TritonPTXAS is ptxas as Triton is shown it for devices before Blackwell. Triton makes a version of PTX from the release that
+// ptxas says. Its releases up to 3.2 know none after 12.6, and later ones want no later one for these devices: they ask
+// TRITON_PTXAS_BLACKWELL_PATH for the others.
+const TritonPTXAS = "ptxas-12.6"
+
+const tritonRelease = 12060
 
 // Find finds a program by its name.
 func Find(name string) (Program, bool) {
@@ -40,8 +48,10 @@ func Find(name string) (Program, bool) {
 const failed = 255
 
 // version prints what clients look for: "release X.Y, VX.Y.Z", the release of CUDA that the driver presents.
-func version(out io.Writer, name, about string) {
-	v := driver.VersionText(driver.Version())
+func version(out io.Writer, name, about string) { versionOf(out, name, about, driver.Version()) }
+
+func versionOf(out io.Writer, name, about string, release int) {
+	v := driver.VersionText(release)
 	fmt.Fprintf(out, "%s: %s\nKudzu, for CUDA programs without NVIDIA's driver\nCuda compilation tools, release %s, V%s.0\n", name, about, v, v)
 }
 

@@ -432,7 +432,6 @@ def rest(client):
 def compiled(client):
     import triton
 
-    # Triton 3.2, which PyTorch 2.6 wants, knows no CUDA above 12.6: it asks ptxas, and ours says what the driver presents
     client.row["version"] += f", Triton {triton.__version__}"
     model = mlp()
     x = torch.randn(32, 24, generator=torch.Generator().manual_seed(4))
