@@ -5,10 +5,33 @@ import (
 	"kudzu/internal/spec/nv"
 )
 
-// The bus that a device is on, and the errors of its memory: as its monitor says. A processor has neither.
+// The bus that a device is on, and the errors of its memory: as its monitor says. A processor has neither, but programs (XLA) that
+// find a device ask how fast its bus is and complain where there is no answer: it says what GPUs of its compute capability have.
 
 // rates are the speeds of PCIe by generation, in million transfers a second.
 var rates = []uint32{0, 2500, 5000, 8000, 16000, 32000, 64000}
+
+// lanesOfGPU is how many lanes GPUs of every generation have.
+const lanesOfGPU = 16
+
+// link is what a device's monitor says of its bus; of a processor, what a GPU of the same compute capability has.
+func (t *Thread) link(h nv.NvmlDevice_t, s backend.Sensor) (uint32, error) {
+	if m, err := t.monitor(h); err != nil || m != nil {
+		return t.sense(h, s)
+	}
+	in, err := t.infoOf(h)
+	switch {
+	case err != nil:
+		return 0, err
+	case s == backend.SensorLinkWidth || s == backend.SensorLinkWidthMax:
+		return lanesOfGPU, nil
+	case in.Major < 8:
+		return rates[3], nil
+	case in.Major < 9:
+		return rates[4], nil
+	}
+	return rates[5], nil
+}
 
 // generation is that of a speed.
 func generation(rate uint32, err error) (uint32, error) {
@@ -26,12 +49,12 @@ func generation(rate uint32, err error) (uint32, error) {
 
 // DeviceGetCurrPcieLinkGeneration is of the speed now.
 func (t *Thread) DeviceGetCurrPcieLinkGeneration(h nv.NvmlDevice_t) (uint32, error) {
-	return generation(t.sense(h, backend.SensorLinkRate))
+	return generation(t.link(h, backend.SensorLinkRate))
 }
 
 // DeviceGetMaxPcieLinkGeneration is of the highest speed.
 func (t *Thread) DeviceGetMaxPcieLinkGeneration(h nv.NvmlDevice_t) (uint32, error) {
-	return generation(t.sense(h, backend.SensorLinkRateMax))
+	return generation(t.link(h, backend.SensorLinkRateMax))
 }
 
 // DeviceGetGpuMaxPcieLinkGeneration is the same: what the board could do beyond that is not told.
@@ -46,17 +69,17 @@ func (t *Thread) DeviceGetPcieLinkMaxSpeed(h nv.NvmlDevice_t) (uint32, error) {
 
 // DeviceGetPcieSpeed is in million transfers a second.
 func (t *Thread) DeviceGetPcieSpeed(h nv.NvmlDevice_t) (uint32, error) {
-	return t.sense(h, backend.SensorLinkRate)
+	return t.link(h, backend.SensorLinkRate)
 }
 
 // DeviceGetCurrPcieLinkWidth is how many lanes are in use.
 func (t *Thread) DeviceGetCurrPcieLinkWidth(h nv.NvmlDevice_t) (uint32, error) {
-	return t.sense(h, backend.SensorLinkWidth)
+	return t.link(h, backend.SensorLinkWidth)
 }
 
 // DeviceGetMaxPcieLinkWidth is how many there are.
 func (t *Thread) DeviceGetMaxPcieLinkWidth(h nv.NvmlDevice_t) (uint32, error) {
-	return t.sense(h, backend.SensorLinkWidthMax)
+	return t.link(h, backend.SensorLinkWidthMax)
 }
 
 // DeviceGetEccMode is whether memory corrects errors, now and after the next start.

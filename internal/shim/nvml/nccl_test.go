@@ -1,6 +1,7 @@
 package nvml
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -49,9 +50,11 @@ func TestTopology(t *testing.T) {
 	if err := th.SystemGetConfComputeSettings(p); err != nil || hostmem.Load[nv.NvmlSystemConfComputeSettings_v1_t](p).CcFeature != 0 {
 		t.Errorf("confidential computing: %v", err)
 	}
-	_, generation := th.DeviceGetCurrPcieLinkGeneration(h)
-	_, width := th.DeviceGetCurrPcieLinkWidth(h)
-	if ReturnOf(generation) != notSupported || ReturnOf(width) != notSupported {
-		t.Errorf("the bus: %v, %v", generation, width)
+	generation, err1 := th.DeviceGetCurrPcieLinkGeneration(h)
+	most, err2 := th.DeviceGetMaxPcieLinkGeneration(h)
+	width, err3 := th.DeviceGetCurrPcieLinkWidth(h)
+	rate, err4 := th.DeviceGetPcieSpeed(h)
+	if err := errors.Join(err1, err2, err3, err4); err != nil || generation < 3 || generation != most || width != 16 || rate != rates[generation] {
+		t.Errorf("the bus: generation %d of %d, %d lanes, %d MT/s, %v", generation, most, width, rate, err)
 	}
 }
