@@ -4,8 +4,10 @@
 static const struct {
 	const char *stem, *major, *file;
 } sonames[] = {
+	{"libcublas.so", "11", "libcublas.so.11"},
 	{"libcublas.so", "12", "libcublas.so.12"},
 	{"libcublas.so", "13", "libcublas.so.13"},
+	{"libcublasLt.so", "11", "libcublasLt.so.11"},
 	{"libcublasLt.so", "12", "libcublasLt.so.12"},
 	{"libcublasLt.so", "13", "libcublasLt.so.13"},
 	{"libcuda.so", "", "libcuda.so.1"},

@@ -14,9 +14,9 @@ const char *kzb_cublasLtGetStatusName(int code) { return kzb_cublasGetStatusName
 
 const char *kzb_cublasLtGetStatusString(int code) { return kzb_cublasGetStatusString(code); }
 
-// The versions are those of the releases whose names the tables list: 12.9 and 13.0. Programs compare them with the soname they
-// opened, so each library says its own.
-enum { VERSION_12 = 120900, VERSION_13 = 130000 };
+// The versions are those of the releases whose names the tables list: 11.11.3, of CUDA 11.8, 12.9 and 13.0. Programs compare them
+// with the soname they opened, so each library says its own.
+enum { VERSION_11 = 111103, VERSION_12 = 120900, VERSION_13 = 130000, CUDART_11 = 11080, CUDART_12 = 12090, CUDART_13 = 13000 };
 
 static int answer(int *to, int value) {
 	if (!to)
@@ -33,29 +33,41 @@ static int part(int version, int type, int *value) {
 	return answer(value, version / unit[type] % 100);
 }
 
+int kzb11_cublasGetVersion_v2(void *handle, int *version) { return (void)handle, answer(version, VERSION_11); }
+
 int kzb12_cublasGetVersion_v2(void *handle, int *version) { return (void)handle, answer(version, VERSION_12); }
 
 int kzb13_cublasGetVersion_v2(void *handle, int *version) { return (void)handle, answer(version, VERSION_13); }
+
+int kzb11_cublasGetProperty(int type, int *value) { return part(VERSION_11, type, value); }
 
 int kzb12_cublasGetProperty(int type, int *value) { return part(VERSION_12, type, value); }
 
 int kzb13_cublasGetProperty(int type, int *value) { return part(VERSION_13, type, value); }
 
+int kzb11_cublasLtGetProperty(int type, int *value) { return part(VERSION_11, type, value); }
+
 int kzb12_cublasLtGetProperty(int type, int *value) { return part(VERSION_12, type, value); }
 
 int kzb13_cublasLtGetProperty(int type, int *value) { return part(VERSION_13, type, value); }
+
+size_t kzb11_cublasLtGetVersion(void) { return VERSION_11; }
 
 size_t kzb12_cublasLtGetVersion(void) { return VERSION_12; }
 
 size_t kzb13_cublasLtGetVersion(void) { return VERSION_13; }
 
-size_t kzb12_cublasGetCudartVersion(void) { return VERSION_12 / 10; }
+size_t kzb11_cublasGetCudartVersion(void) { return CUDART_11; }
 
-size_t kzb13_cublasGetCudartVersion(void) { return VERSION_13 / 10; }
+size_t kzb12_cublasGetCudartVersion(void) { return CUDART_12; }
 
-size_t kzb12_cublasLtGetCudartVersion(void) { return VERSION_12 / 10; }
+size_t kzb13_cublasGetCudartVersion(void) { return CUDART_13; }
 
-size_t kzb13_cublasLtGetCudartVersion(void) { return VERSION_13 / 10; }
+size_t kzb11_cublasLtGetCudartVersion(void) { return CUDART_11; }
+
+size_t kzb12_cublasLtGetCudartVersion(void) { return CUDART_12; }
+
+size_t kzb13_cublasLtGetCudartVersion(void) { return CUDART_13; }
 
 const char *kzb_cusparseGetErrorName(int code) { return text_or(kz_error_name(code, KZ_ERRORS_cusparse), "unrecognized error code"); }
 

@@ -6,6 +6,18 @@
 #define KZ_ROWS "zrows_cublas.h"
 #include "names.inc"
 
+#define KZ_KEY cublas11
+#define KZ_MAJOR 11
+#define KZ_IN KZ_V11
+#define KZ_CHILD_CODE 1
+#define KZ_EXIT_CODE 1
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
+
 #define KZ_KEY cublas12
 #define KZ_MAJOR 12
 #define KZ_IN KZ_V12
@@ -36,6 +48,18 @@
 #define KZ_API cublaslt
 #define KZ_ROWS "zrows_cublaslt.h"
 #include "names.inc"
+
+#define KZ_KEY cublasLt11
+#define KZ_MAJOR 11
+#define KZ_IN KZ_V11
+#define KZ_CHILD_CODE 1
+#define KZ_EXIT_CODE 1
+#include "library.inc"
+#undef KZ_KEY
+#undef KZ_MAJOR
+#undef KZ_IN
+#undef KZ_CHILD_CODE
+#undef KZ_EXIT_CODE
 
 #define KZ_KEY cublasLt12
 #define KZ_MAJOR 12
@@ -489,8 +513,10 @@
 #undef KZ_ROWS
 
 struct kz_library kz_libraries[KZ_LIBRARIES] = {
+	[KZ_LIB_cublas11] = {"libcublas.so.11", kz_table_cublas11, kz_table_cublas11, kz_kind_cublas11, kz_offset_cublas, (const char *)&kz_text_cublas, kz_shape_cublas, (const char *)&kz_shapes_cublas, kz_count_cublas11, KZ_SLOTS_cublas, KZ_API_cublas, 15, 0, kz_child_cublas11, kz_exit_cublas11, kz_lazy_cublas11, kz_none_cublas11, kz_traced_cublas11, 0},
 	[KZ_LIB_cublas12] = {"libcublas.so.12", kz_table_cublas12, kz_table_cublas12, kz_kind_cublas12, kz_offset_cublas, (const char *)&kz_text_cublas, kz_shape_cublas, (const char *)&kz_shapes_cublas, kz_count_cublas12, KZ_SLOTS_cublas, KZ_API_cublas, 15, 0, kz_child_cublas12, kz_exit_cublas12, kz_lazy_cublas12, kz_none_cublas12, kz_traced_cublas12, 0},
 	[KZ_LIB_cublas13] = {"libcublas.so.13", kz_table_cublas13, kz_table_cublas13, kz_kind_cublas13, kz_offset_cublas, (const char *)&kz_text_cublas, kz_shape_cublas, (const char *)&kz_shapes_cublas, kz_count_cublas13, KZ_SLOTS_cublas, KZ_API_cublas, 15, 0, kz_child_cublas13, kz_exit_cublas13, kz_lazy_cublas13, kz_none_cublas13, kz_traced_cublas13, 0},
+	[KZ_LIB_cublasLt11] = {"libcublasLt.so.11", kz_table_cublasLt11, kz_table_cublasLt11, kz_kind_cublasLt11, kz_offset_cublaslt, (const char *)&kz_text_cublaslt, kz_shape_cublaslt, (const char *)&kz_shapes_cublaslt, kz_count_cublasLt11, KZ_SLOTS_cublaslt, KZ_API_cublaslt, 15, 0, kz_child_cublasLt11, kz_exit_cublasLt11, kz_lazy_cublasLt11, kz_none_cublasLt11, kz_traced_cublasLt11, 0},
 	[KZ_LIB_cublasLt12] = {"libcublasLt.so.12", kz_table_cublasLt12, kz_table_cublasLt12, kz_kind_cublasLt12, kz_offset_cublaslt, (const char *)&kz_text_cublaslt, kz_shape_cublaslt, (const char *)&kz_shapes_cublaslt, kz_count_cublasLt12, KZ_SLOTS_cublaslt, KZ_API_cublaslt, 15, 0, kz_child_cublasLt12, kz_exit_cublasLt12, kz_lazy_cublasLt12, kz_none_cublasLt12, kz_traced_cublasLt12, 0},
 	[KZ_LIB_cublasLt13] = {"libcublasLt.so.13", kz_table_cublasLt13, kz_table_cublasLt13, kz_kind_cublasLt13, kz_offset_cublaslt, (const char *)&kz_text_cublaslt, kz_shape_cublaslt, (const char *)&kz_shapes_cublaslt, kz_count_cublasLt13, KZ_SLOTS_cublaslt, KZ_API_cublaslt, 15, 0, kz_child_cublasLt13, kz_exit_cublasLt13, kz_lazy_cublasLt13, kz_none_cublasLt13, kz_traced_cublasLt13, 0},
 	[KZ_LIB_cuda] = {"libcuda.so.1", kz_table_cuda, kz_table_cuda, kz_kind_cuda, kz_offset_cuda, (const char *)&kz_text_cuda, kz_shape_cuda, (const char *)&kz_shapes_cuda, kz_count_cuda, KZ_SLOTS_cuda, KZ_API_cuda, 801, 0, kz_child_cuda, kz_exit_cuda, kz_lazy_cuda, kz_none_cuda, kz_traced_cuda, 0},

@@ -3,39 +3,41 @@
 #ifndef KZ_ZTABLE_H
 #define KZ_ZTABLE_H
 
-#define KZ_LIBRARIES 30
-#define KZ_LIB_cublas12 0
-#define KZ_LIB_cublas13 1
-#define KZ_LIB_cublasLt12 2
-#define KZ_LIB_cublasLt13 3
-#define KZ_LIB_cuda 4
-#define KZ_LIB_cudart11 5
-#define KZ_LIB_cudart12 6
-#define KZ_LIB_cudart13 7
-#define KZ_LIB_cudnn8 8
-#define KZ_LIB_cudnn9 9
-#define KZ_LIB_cufft11 10
-#define KZ_LIB_cufft12 11
-#define KZ_LIB_cupti12 12
-#define KZ_LIB_cupti13 13
-#define KZ_LIB_curand10 14
-#define KZ_LIB_cusolver11 15
-#define KZ_LIB_cusolver12 16
-#define KZ_LIB_cusolverMg11 17
-#define KZ_LIB_cusolverMg12 18
-#define KZ_LIB_cusparse12 19
-#define KZ_LIB_cusparseLt 20
-#define KZ_LIB_nccl 21
-#define KZ_LIB_nvfatbin12 22
-#define KZ_LIB_nvfatbin13 23
-#define KZ_LIB_nvJitLink12 24
-#define KZ_LIB_nvJitLink13 25
-#define KZ_LIB_nvml 26
-#define KZ_LIB_nvrtc12 27
-#define KZ_LIB_nvrtc13 28
-#define KZ_LIB_nvvm 29
+#define KZ_LIBRARIES 32
+#define KZ_LIB_cublas11 0
+#define KZ_LIB_cublas12 1
+#define KZ_LIB_cublas13 2
+#define KZ_LIB_cublasLt11 3
+#define KZ_LIB_cublasLt12 4
+#define KZ_LIB_cublasLt13 5
+#define KZ_LIB_cuda 6
+#define KZ_LIB_cudart11 7
+#define KZ_LIB_cudart12 8
+#define KZ_LIB_cudart13 9
+#define KZ_LIB_cudnn8 10
+#define KZ_LIB_cudnn9 11
+#define KZ_LIB_cufft11 12
+#define KZ_LIB_cufft12 13
+#define KZ_LIB_cupti12 14
+#define KZ_LIB_cupti13 15
+#define KZ_LIB_curand10 16
+#define KZ_LIB_cusolver11 17
+#define KZ_LIB_cusolver12 18
+#define KZ_LIB_cusolverMg11 19
+#define KZ_LIB_cusolverMg12 20
+#define KZ_LIB_cusparse12 21
+#define KZ_LIB_cusparseLt 22
+#define KZ_LIB_nccl 23
+#define KZ_LIB_nvfatbin12 24
+#define KZ_LIB_nvfatbin13 25
+#define KZ_LIB_nvJitLink12 26
+#define KZ_LIB_nvJitLink13 27
+#define KZ_LIB_nvml 28
+#define KZ_LIB_nvrtc12 29
+#define KZ_LIB_nvrtc13 30
+#define KZ_LIB_nvvm 31
 
-#define KZ_FOR_LIBRARIES library cublas12, 0; library cublas13, 1; library cublasLt12, 2; library cublasLt13, 3; library cuda, 4; library cudart11, 5; library cudart12, 6; library cudart13, 7; library cudnn8, 8; library cudnn9, 9; library cufft11, 10; library cufft12, 11; library cupti12, 12; library cupti13, 13; library curand10, 14; library cusolver11, 15; library cusolver12, 16; library cusolverMg11, 17; library cusolverMg12, 18; library cusparse12, 19; library cusparseLt, 20; library nccl, 21; library nvfatbin12, 22; library nvfatbin13, 23; library nvJitLink12, 24; library nvJitLink13, 25; library nvml, 26; library nvrtc12, 27; library nvrtc13, 28; library nvvm, 29
+#define KZ_FOR_LIBRARIES library cublas11, 0; library cublas12, 1; library cublas13, 2; library cublasLt11, 3; library cublasLt12, 4; library cublasLt13, 5; library cuda, 6; library cudart11, 7; library cudart12, 8; library cudart13, 9; library cudnn8, 10; library cudnn9, 11; library cufft11, 12; library cufft12, 13; library cupti12, 14; library cupti13, 15; library curand10, 16; library cusolver11, 17; library cusolver12, 18; library cusolverMg11, 19; library cusolverMg12, 20; library cusparse12, 21; library cusparseLt, 22; library nccl, 23; library nvfatbin12, 24; library nvfatbin13, 25; library nvJitLink12, 26; library nvJitLink13, 27; library nvml, 28; library nvrtc12, 29; library nvrtc13, 30; library nvvm, 31
 
 #define KZ_APIS 18
 #define KZ_API_cublas 0

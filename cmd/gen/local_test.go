@@ -29,10 +29,10 @@ func TestLocal(t *testing.T) {
 			4, 36, "cudaStreamLocal"},
 		{"cublas", "cublasSaxpy_v2(", "cublasLocal(in handle cublasHandle_t, in n int) cublasStatus_t", "internal/shim/cublas/local.go",
 			"package cublas\n\nfunc (t *Thread) Local(h uint64, n int32) error {\n\t_, err := t.handle(h)\n\treturn err\n}\n",
-			4, 25, "cublasLocal"},
+			4, 29, "cublasLocal"},
 		{"cublas", "cublasSaxpy_v2(", "cublasLocalAxpy(in handle cublasHandle_t, in n int, host alpha *const __half, host x *const __half, in incx int, host y *__half, in incy int) cublasStatus_t go=Axpy(F16)",
 			"", "", // the family has it
-			4, 30, "cublasLocalAxpy"},
+			4, 34, "cublasLocalAxpy"},
 	}
 	for _, r := range rows {
 		now := generated(t, func(w *world) {

@@ -11,6 +11,8 @@ func TestAppVersions(t *testing.T) {
 libcudart.so.11.0 cudaRuntimeGetVersion 11080 cudaDriverGetVersion 13040
 libcudart.so.12 cudaRuntimeGetVersion 12090 cudaDriverGetVersion 13040
 libcudart.so.13 cudaRuntimeGetVersion 13040 cudaDriverGetVersion 13040
+libcublas.so.11 cublasGetVersion_v2 111103 cublasGetProperty 11.11.3 cublasGetCudartVersion 11080
+libcublasLt.so.11 cublasLtGetProperty 11.11.3 cublasLtGetVersion 111103 cublasLtGetCudartVersion 11080
 libcublas.so.12 cublasGetVersion_v2 120900 cublasGetProperty 12.9.0 cublasGetCudartVersion 12090
 libcublasLt.so.12 cublasLtGetProperty 12.9.0 cublasLtGetVersion 120900 cublasLtGetCudartVersion 12090
 libcublas.so.13 cublasGetVersion_v2 130000 cublasGetProperty 13.0.0 cublasGetCudartVersion 13000
@@ -29,7 +31,7 @@ func TestAppDriverVersion(t *testing.T) {
 	} {
 		r := newApp(t, "interp", exe).set("KUDZU_DRIVER_VERSION", row.value).run()
 		out := lines(r.stdout)
-		if len(out) != 9 || out[0] != "libcuda.so.1 cuDriverGetVersion "+row.cuda || out[8] != "libnvidia-ml.so.1 driver "+row.nvml+" cuda "+row.cuda ||
+		if len(out) != 11 || out[0] != "libcuda.so.1 cuDriverGetVersion "+row.cuda || out[10] != "libnvidia-ml.so.1 driver "+row.nvml+" cuda "+row.cuda ||
 			!strings.HasSuffix(out[2], " cudaDriverGetVersion "+row.cuda) || strings.TrimSpace(r.stderr) != row.said {
 			t.Errorf("%s: %q, %q", row.value, out, r.stderr)
 		}

@@ -31,7 +31,7 @@ static void by_part(void *h, const char *name) {
 
 int main(void) {
 	static const char *const runtimes[] = {"libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"};
-	static const char *const majors[] = {"12", "13"};
+	static const char *const majors[] = {"11", "12", "13"};
 	char name[64];
 	void *h = lib("libcuda.so.1");
 	printf("libcuda.so.1");
@@ -42,7 +42,7 @@ int main(void) {
 		by_out(h, "cudaRuntimeGetVersion", 0);
 		by_out(h, "cudaDriverGetVersion", 0);
 	}
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		snprintf(name, sizeof name, "libcublas.so.%s", majors[i]);
 		h = lib(name);
 		printf("\n%s", name);
