@@ -66,16 +66,28 @@ def item(text):
     return textwrap.wrap("- " + text, 118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def summary(rows):
-    yield "| program | where from | claim | right | bound up to | first run | warm caches | second run | CPU path | launches |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+START = "import and first operation"  # the group of client_start.py's figures
+
+
+def start(rows, client, version, source):
+    """The time of a new process, and how much of the CPU path's it is."""
+    for r in rows:
+        if r.get("group") == START and (r["client"], r["version"], r.get("source")) == (client, version, source):
+            return f"{seconds(r['second_s'])}, {r['second_s'] / r['cpu_s']:.2f} ×"
+    return "-"
+
+
+def summary(rows, timed):
+    yield "| program | where from | claim | right | bound up to | first run | warm caches | second run | CPU path | launches | start |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for (client, version, source, cc), rs in clients(rows):
         right = [r for r in rs if r["status"] == "right"]
         bound = number(max((r["bound"] for r in right), default=None)) + (unit(right[0]) if right else "")
         how = f"{len(right)} of {len(rs)}"
         how = how if len(right) == len(rs) else f"**{how}**"
         times = " | ".join(total(right, t) for t in ("first_s", "warm_s", "second_s", "cpu_s"))
-        yield f"| {client} {version} | {source} | {cc} | {how} | {bound} | {times} | {sum(r['launches'] for r in right)} |"
+        begin = start(timed, client, version, source)
+        yield f"| {client} {version} | {source} | {cc} | {how} | {bound} | {times} | {sum(r['launches'] for r in right)} | {begin} |"
 
 
 def contents(rows):
@@ -276,7 +288,7 @@ bad = [r for r in rows if r["status"] not in ("right", "figure")]
 write("docs/apps/zclients.md", details(rows))
 with open("docs/apps/README.md") as f:
     page = f.read()
-page = replace(page, ROWS, [*summary(cases), *contents(cases), *figures(timed), *wrong(bad), *assembler(os.path.join(sys.argv[1], "ptxas.json"))])
+page = replace(page, ROWS, [*summary(cases, timed), *contents(cases), *figures([r for r in timed if r.get("group") != START]), *wrong(bad), *assembler(os.path.join(sys.argv[1], "ptxas.json"))])
 if own:  # they take hours: without rows the page keeps what it has
     write("docs/apps/zsuites.md", failures(own))
     page = replace(page, SUITES, suites(own))
