@@ -10,6 +10,7 @@ import os
 import tempfile
 import time
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # the CPU path's threads leave the processors to others while they wait
 import numpy as np
 import torch
 import torch.distributed as dist

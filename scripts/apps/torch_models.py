@@ -117,7 +117,7 @@ def text(words, batch, length):
 # name: the model, its data, the optimiser
 MODELS = {
     "ResNet-18": (ResNet18, lambda: images(64, 8), lambda p, **k: torch.optim.SGD(p, 0.01, momentum=0.9, **k)),
-    "BERT-size encoder": (Encoder, lambda: text(1000, 2, 32), lambda p, **k: torch.optim.AdamW(p, 1e-4, **k)),
+    "BERT-size encoder": (Encoder, lambda: text(1000, 1, 32), lambda p, **k: torch.optim.AdamW(p, 1e-4, **{"fused": True, **k})),
     "GPT": (GPT, lambda: text(256, 4, 64), lambda p, **k: torch.optim.AdamW(p, 1e-3, **k)),
     "LSTM": (Recurrent, lambda: text(128, 8, 32), lambda p, **k: torch.optim.Adam(p, 3e-3, **k)),
     "U-Net": (UNet, lambda: images(32, 4, 3, True), lambda p, **k: torch.optim.AdamW(p, 1e-3, **k)),
