@@ -45,6 +45,12 @@ template <class T, int N> struct elements {
   enum { num_elements = N, num_storage_elements = N };
   alignas(sizeof(T) < 4 ? 4 : sizeof(T)) T x[N];
 };
+template <class T, int N> struct packed {
+  typedef T element_type;
+  typedef int storage_element_type;
+  enum { num_elements = N, num_storage_elements = 1 };
+  int x[1];
+};
 }  // namespace kudzu
 
 template <class Use, int m, int n, int k, class T, class Layout = void> class fragment;
@@ -117,6 +123,51 @@ KUDZU_IMMA(32, 8, 16, m32n8k16, 16, 4)
 KUDZU_IMMA(8, 32, 16, m8n32k16, 4, 16)
 #undef KUDZU_IMMA
 
+// Numbers of four bits and of one, packed in words: a in rows and b in columns only, the leading dimension in elements.
+#define KUDZU_SMALL(use, L, col, k, T, count, name)                                                                   \
+  template <> class fragment<use, 8, 8, k, experimental::precision::T, L>                                             \
+      : public kudzu::packed<experimental::precision::T, count> {};                                                   \
+  KUDZU_WMMA void load_matrix_sync(fragment<use, 8, 8, k, experimental::precision::T, L> &f, const void *p,           \
+                                   unsigned int ldm) {                                                                \
+    name(f.x, (const int *)p, ldm, col);                                                                              \
+  }
+KUDZU_SMALL(matrix_a, row_major, 0, 32, s4, 8, __imma_m8n8k32_ld_a_s4)
+KUDZU_SMALL(matrix_b, col_major, 1, 32, s4, 8, __imma_m8n8k32_ld_b_s4)
+KUDZU_SMALL(matrix_a, row_major, 0, 32, u4, 8, __imma_m8n8k32_ld_a_u4)
+KUDZU_SMALL(matrix_b, col_major, 1, 32, u4, 8, __imma_m8n8k32_ld_b_u4)
+KUDZU_SMALL(matrix_a, row_major, 0, 128, b1, 32, __bmma_m8n8k128_ld_a_b1)
+KUDZU_SMALL(matrix_b, col_major, 1, 128, b1, 32, __bmma_m8n8k128_ld_b_b1)
+#undef KUDZU_SMALL
+KUDZU_ACCUMULATOR(8, 8, 32, int, int, 2, __imma_m8n8k32_ld_c, __imma_m8n8k32_st_c_i32)
+KUDZU_ACCUMULATOR(8, 8, 128, int, int, 2, __bmma_m8n8k128_ld_c, __bmma_m8n8k128_st_c_i32)
+#define KUDZU_MULTIPLY_SMALL(T, name)                                                                                 \
+  KUDZU_WMMA void mma_sync(fragment<accumulator, 8, 8, 32, int> &d,                                                   \
+                           const fragment<matrix_a, 8, 8, 32, experimental::precision::T, row_major> &a,              \
+                           const fragment<matrix_b, 8, 8, 32, experimental::precision::T, col_major> &b,              \
+                           const fragment<accumulator, 8, 8, 32, int> &c, bool saturate = false) {                    \
+    if (saturate)                                                                                                     \
+      name(d.x, a.x, b.x, c.x, 1, 1);                                                                                 \
+    else                                                                                                              \
+      name(d.x, a.x, b.x, c.x, 1, 0);                                                                                 \
+  }
+KUDZU_MULTIPLY_SMALL(s4, __imma_m8n8k32_mma_s4)
+KUDZU_MULTIPLY_SMALL(u4, __imma_m8n8k32_mma_u4)
+#undef KUDZU_MULTIPLY_SMALL
+KUDZU_WMMA void bmma_sync(fragment<accumulator, 8, 8, 128, int> &d,
+                          const fragment<matrix_a, 8, 8, 128, experimental::precision::b1, row_major> &a,
+                          const fragment<matrix_b, 8, 8, 128, experimental::precision::b1, col_major> &b,
+                          const fragment<accumulator, 8, 8, 128, int> &c,
+                          experimental::bmmaBitOp op = experimental::bmmaBitOpXOR,
+                          experimental::bmmaAccumulateOp = experimental::bmmaAccumulateOpPOPC) {
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+  if (op == experimental::bmmaBitOpAND) {
+    __bmma_m8n8k128_mma_and_popc_b1(d.x, a.x, b.x, c.x, 1);
+    return;
+  }
+#endif
+  __bmma_m8n8k128_mma_xor_popc_b1(d.x, a.x, b.x, c.x, 1);
+}
+
 #undef KUDZU_SATURATE
 #define KUDZU_SATURATE(s) , 0
 // bfloat16, on the float accumulators of half.
@@ -157,7 +208,7 @@ KUDZU_MULTIPLY(8, 8, 4, double, double, double, double, double, double, __dmma_m
 template <class Use, int m, int n, int k, class T, class L, class V>
 KUDZU_WMMA void fill_fragment(fragment<Use, m, n, k, T, L> &f, const V &v) {
 #pragma unroll
-  for (int i = 0; i < f.num_elements; i++) f.x[i] = v;
+  for (int i = 0; i < f.num_storage_elements; i++) f.x[i] = v;
 }
 
 }  // namespace wmma

@@ -66,7 +66,84 @@ template <int M, int N, int K> static __device__ void shapes(const Checks &check
   layouts<M, N, K, unsigned char, unsigned char, int, int>(check);
 }
 
+// Elements of 4 bits, the lowest first; those of s4 go from -8 to 7.
+template <class T, bool neg> static __device__ void fours(const Checks &check, wmma::layout_t layout, bool saturate) {
+  u32 *a = (u32 *)memory_a, *b = (u32 *)memory_b;
+  int *c = (int *)memory_c;
+  auto va = [](int r, int k) { return (r * 5 + k * 3) % 16 - (neg ? 8 : 0); };
+  auto vb = [](int k, int n) { return (k * 7 + n * 2) % 16 - (neg ? 8 : 0); };
+  auto vc = [=](int r, int n) { return saturate ? (r == n ? 0x7fffffff : -100) : r * 8 + n - 30; };
+  const bool rows = layout == wmma::mem_row_major;
+  __syncwarp();
+  a[threadIdx.x] = b[threadIdx.x] = 0;
+  for (int i = 0; i < 8; i++) {
+    int major = threadIdx.x / 4, k = threadIdx.x % 4 * 8 + i;
+    a[threadIdx.x] |= (u32)(va(major, k) & 15) << 4 * i;
+    b[threadIdx.x] |= (u32)(vb(k, major) & 15) << 4 * i;
+  }
+  for (int i = threadIdx.x; i < 64; i += 32) c[rows ? i : i % 8 * 8 + i / 8] = vc(i / 8, i % 8);
+  __syncwarp();
+  wmma::fragment<wmma::matrix_a, 8, 8, 32, T, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, 8, 8, 32, T, wmma::col_major> fb;
+  wmma::fragment<wmma::accumulator, 8, 8, 32, int> fc;
+  wmma::load_matrix_sync(fa, a, 32);
+  wmma::load_matrix_sync(fb, b, 32);
+  wmma::load_matrix_sync(fc, c, 8, layout);
+  if (saturate)
+    wmma::mma_sync(fc, fa, fb, fc, true);
+  else
+    wmma::mma_sync(fc, fa, fb, fc);
+  wmma::store_matrix_sync(c, fc, 8, layout);
+  __syncwarp();
+  for (int i = threadIdx.x; i < 64; i += 32) {
+    long long want = vc(i / 8, i % 8);
+    for (int k = 0; k < 32; k++) want += va(i / 8, k) * vb(k, i % 8);
+    if (want > 0x7fffffff) want = 0x7fffffff;
+    EQ(c[rows ? i : i % 8 * 8 + i / 8], (int)want);
+  }
+}
+
+// Single bits: the number of those that differ, or that both have.
+static __device__ void ones(const Checks &check, wmma::experimental::bmmaBitOp op) {
+  using namespace wmma::experimental;
+  u32 *a = (u32 *)memory_a, *b = (u32 *)memory_b;
+  int *c = (int *)memory_c;
+  __syncwarp();
+  a[threadIdx.x] = threadIdx.x * 0x9e3779b9u;
+  b[threadIdx.x] = (threadIdx.x + 77) * 0x85ebca6bu;
+  __syncwarp();
+  wmma::fragment<wmma::matrix_a, 8, 8, 128, precision::b1, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, 8, 8, 128, precision::b1, wmma::col_major> fb;
+  wmma::fragment<wmma::accumulator, 8, 8, 128, int> fc;
+  wmma::load_matrix_sync(fa, a, 128);
+  wmma::load_matrix_sync(fb, b, 128);
+  wmma::fill_fragment(fc, 1000);
+  if (op == bmmaBitOpAND)
+    wmma::bmma_sync(fc, fa, fb, fc, bmmaBitOpAND, bmmaAccumulateOpPOPC);
+  else
+    wmma::bmma_sync(fc, fa, fb, fc);
+  wmma::store_matrix_sync(c, fc, 8, wmma::mem_row_major);
+  __syncwarp();
+  for (int i = threadIdx.x; i < 64; i += 32) {
+    int want = 1000;
+    for (int w = 0; w < 4; w++) {
+      u32 x = a[i / 8 * 4 + w], y = b[i % 8 * 4 + w];
+      want += __popc(op == bmmaBitOpAND ? x & y : x ^ y);
+    }
+    EQ(c[i], want);
+  }
+}
+
 TEST() {
+  using namespace wmma::experimental;
+  for (wmma::layout_t l : {wmma::mem_row_major, wmma::mem_col_major}) {
+    fours<precision::s4, true>(check, l, false);
+    fours<precision::u4, false>(check, l, false);
+    fours<precision::s4, true>(check, l, true);
+    fours<precision::u4, false>(check, l, true);
+  }
+  ones(check, bmmaBitOpXOR);
+  ones(check, bmmaBitOpAND);
   shapes<16, 16, 16>(check);
   shapes<32, 8, 16>(check);
   shapes<8, 32, 16>(check);

@@ -10,6 +10,7 @@
 #include "simd.h"
 #include "math.h"
 #include "atomic.h"
+#include "scoped.h"
 #include "warp.h"
 #include "sync.h"
 #include "memory.h"
