@@ -269,7 +269,11 @@ struct kz_job {
 	uint32_t want;           // threads that it is worth, set before it is listed
 	bool listed, open;       // guarded by e->lock, as the links; open: threads may join
 	bool spins; // a block may wait for another: one block a chunk, as many threads as blocks
-	struct kz_op *prev, *next_job;
+	union {
+		int64_t put; // until it begins: when it was put in, if another queue was ready then; 0: nothing waited that was older
+		struct kz_op *prev;
+	};
+	struct kz_op *next_job;
 };
 
 struct kz_op {
@@ -279,6 +283,7 @@ struct kz_op {
 	uint32_t kind;
 	uint32_t cap; // bytes allocated
 	bool inlinable, done; // tasks; done is guarded by q->lock
+	bool brief;           // known to be short, and to wait for nothing
 	uint32_t began; // kernels, where the engine has a limit: kz_millis when the first thread took it; else 0
 	struct kz_job job;
 	union {
@@ -341,7 +346,8 @@ struct kz_queue {
 	struct kz_queue *prev_all, *next_all;                // guarded by e->all_lock
 	_Atomic bool in_ready;                               // written under e->lock
 	bool small;       // guarded by e->lock: what waits is short, leave it to a synchronizing thread for a moment
-	int64_t ready_at; // likewise
+	bool brief;       // likewise: its first operation is
+	int64_t ready_at; // likewise: the ready lists are in this order
 };
 
 struct kz_fence {
@@ -358,7 +364,7 @@ void kz_queue_ref(struct kz_queue *q);
 void kz_queue_list(struct kz_queue *q, bool in); // among all of its engine (retire.c)
 void kz_queue_wait_for(struct kz_queue *q, uint64_t target); // until so many operations are complete; helps nobody
 // Runs q until it is empty, blocked or past until. A helper of Go's may be handed a task to run: it is returned.
-enum kz_driver { KZ_WORKER, KZ_HELPER, KZ_GO_HELPER };
+enum kz_driver { KZ_WORKER, KZ_HELPER, KZ_GO_HELPER, KZ_GUEST }; // a guest is a helper of another queue: it runs what is brief only
 struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, enum kz_driver who);
 void kz_op_finish(struct kz_queue *q, struct kz_op *op);
 
@@ -423,6 +429,7 @@ struct kz_engine {
 	_Atomic uint32_t njobs;   // that are open
 	_Atomic uint32_t running; // jobs that are not over; written under lock
 	_Atomic uint32_t top; // 1 + highest priority that is ready, 0: none
+	_Atomic int64_t oldest[KZ_PRIORITIES]; // ready_at of the first that is ready; INT64_MAX: none
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t event; // futex of sleeping workers
 	_Atomic uint32_t sleeping; // workers in a long sleep
 	_Atomic uint32_t spinning; // workers polling
@@ -442,8 +449,6 @@ struct kz_engine {
 };
 
 int kz_thread_start(pthread_t *id, void *(*fn)(void *), void *arg); // 0, or an error number; it takes no signals but those of faults
-void kz_ready_push(struct kz_queue *q, bool small);
-bool kz_ready_take(struct kz_queue *q); // out of the ready list, if it is there
 void kz_wake(struct kz_engine *e, int n);
 bool kz_job_start(struct kz_ctx *c, struct kz_op *op); // true: finished, go on with the queue; false: another thread will
 bool kz_job_attach(struct kz_queue *q, struct kz_op **op);
@@ -451,6 +456,15 @@ bool kz_job_work(struct kz_ctx *c, struct kz_op *op); // after attach; true: fin
 void kz_extra(struct kz_engine *e, uint32_t n); // lets n threads beyond the regular ones look for work
 void kz_yield(struct kz_ctx *c); // gives the processor to others
 void kz_stand_in(struct kz_ctx *c); // if work waits and every worker is busy, a further thread takes it
+
+// --- the ready lists (ready.c) ---
+
+void kz_ready_start(struct kz_engine *e);
+// brief: q's first operation is; since: when it could have run, 0: now.
+void kz_ready_push(struct kz_queue *q, bool small, bool brief, int64_t since);
+bool kz_ready_take(struct kz_queue *q);   // out of the list, if it is there
+void kz_ready_remove(struct kz_queue *q); // likewise. Preconditions: q->e->lock is held and q is in the list.
+struct kz_queue *kz_ready_brief(struct kz_queue *q, int64_t before); // one as urgent that is ready since before, and brief, out of the list
 
 // --- launches that take too long (watch.c) ---
 

@@ -10,6 +10,11 @@
 enum { OP_BYTES = 512, SPARE_MAX = 1024, PENDING_MAX = 1 << 16, SPIN_NS = 20000, FOLLOW_MAX = 16, BURST = 4, BURST_CREDIT = 256, LINGER = 16, GATHER = 192, OP_LINES = 5 };
 enum { COPY_UNIT = 256 << 10 };
 
+// Work of different queues runs in the order in which it was put in, where it could have: programs that forget to order two streams are
+// right on a GPU that has nothing else to do, as what it is given begins within microseconds. Here a thread may be long in coming. What
+// was put in ORDER_NS after something that still waits does not go before it; less is what two calls are apart.
+enum { ORDER_NS = 2000, BRIEF_NS = 20000, GUEST_MAX = 16 };
+
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
 	struct kz_queue *q = aligned_alloc(KZ_CACHELINE, (sizeof *q + 63) & ~(size_t)63);
 	if (!q) return NULL;
@@ -93,6 +98,7 @@ static struct kz_op *make(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	op->q = q;
 	op->kind = kind;
 	op->inlinable = op->done = false;
+	op->brief = kind == KZ_OP_MARK || kind == KZ_OP_WAIT || kind == KZ_OP_TASK; // a task that is not done is another thread's
 	atomic_store_explicit(&op->job.next, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.spent, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.failed, 0, memory_order_relaxed);
@@ -124,24 +130,27 @@ static void drop(struct kz_queue *q, struct kz_op *op) {
 // Appends op. Preconditions: q->lock is held; end follows.
 static void append(struct kz_queue *q, struct kz_op *op) {
 	op->seq = ++q->submitted;
+	uint32_t ready = atomic_load_explicit(&q->e->nready, memory_order_relaxed); // most often 0: asking for the time takes longer
+	op->job.put = ready && ready > atomic_load_explicit(&q->in_ready, memory_order_relaxed) ? kz_nanos() : 0;
 	if (q->tail) q->tail->next = op;
 	else atomic_store_explicit(&q->head, op, memory_order_relaxed);
 	q->tail = op;
 }
 
-// Appends op and releases q->lock; t0 is when the call that puts it in began, or KZ_NOTE_*. small: short work that a synchronizing
-// thread had better do itself.
+// Appends op and releases q->lock; t0 is when the call that puts it in began, or KZ_NOTE_*. small: work that is short, as far as is
+// known, and that a synchronizing thread had better do itself.
 static void end(struct kz_queue *q, struct kz_op *op, bool small, uint64_t t0) {
 	struct kz_noted noted;
 	if (t0) kz_trace_note(q, op, t0, &noted);
 	append(q, op);
-	bool idle = q->state == KZ_Q_IDLE;
+	bool idle = q->state == KZ_Q_IDLE, brief = false;
 	if (idle) {
+		brief = atomic_load_explicit(&q->head, memory_order_relaxed)->brief;
 		q->state = KZ_Q_READY;
 		kz_queue_ref(q);
 	}
 	kz_release(&q->lock);
-	if (idle) kz_ready_push(q, small);
+	if (idle) kz_ready_push(q, small, brief, 0);
 	if (t0) kz_trace_enqueued(&noted);
 }
 
@@ -219,8 +228,8 @@ static int launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launc
 	struct kz_op *op = begin_launch(q, k, a, params, wait, &rc);
 	if (!op) return rc;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);
-	bool small = !op->job.spins && (op->job.total <= 4 || (ns && op->job.total < (1 << 20) && ns / 16 * op->job.total < 20000));
-	end(q, op, small, t0);
+	op->brief = !op->job.spins && ns && op->job.total < (1 << 20) && ns / 16 * op->job.total < BRIEF_NS;
+	end(q, op, op->brief || (!op->job.spins && op->job.total <= 4), t0);
 	return KZ_OK;
 }
 
@@ -303,7 +312,8 @@ int kz_queue_copy2d(struct kz_queue *q, uint64_t dst, uint64_t dpitch, uint64_t 
 	uint64_t unit = height == 1 ? COPY_UNIT : COPY_UNIT / width ? COPY_UNIT / width : 1;
 	op->u.copy.unit = unit;
 	op->job.total = (n + unit - 1) / unit;
-	end(q, op, width * height <= COPY_UNIT, t0);
+	op->brief = width * height <= COPY_UNIT;
+	end(q, op, op->brief, t0);
 	return KZ_OK;
 }
 
@@ -329,7 +339,8 @@ int kz_queue_fill(struct kz_queue *q, uint64_t dst, uint32_t value, uint32_t siz
 	uint64_t unit = rows == 1 ? COPY_UNIT / size : COPY_UNIT / (count * size) ? COPY_UNIT / (count * size) : 1;
 	op->u.fill.unit = unit;
 	op->job.total = (n + unit - 1) / unit;
-	end(q, op, count * size * rows <= COPY_UNIT, t0);
+	op->brief = count * size * rows <= COPY_UNIT;
+	end(q, op, op->brief, t0);
 	return KZ_OK;
 }
 
@@ -397,7 +408,7 @@ static void fence_wake(struct kz_queue *w) {
 		w->state = KZ_Q_READY;
 		w->blocked_on = NULL;
 		kz_release(&w->lock);
-		kz_ready_push(w, false);
+		kz_ready_push(w, false, true, 0);
 		w = next;
 	}
 }
@@ -524,11 +535,17 @@ static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, enum k
 	return RAN; // KZ_OP_MARK: kz_op_finish does it
 }
 
+// Something of another queue has waited for longer than op was there, and could have run. (What nobody had to wait for has no time.)
+static bool late(const struct kz_queue *q, const struct kz_op *op) {
+	return op->job.put && atomic_load_explicit(&q->e->oldest[q->priority], memory_order_relaxed) < op->job.put - ORDER_NS;
+}
+
 // Preconditions: q is out of the ready list and the caller's to drive, with the reference that goes with a queue that
 // is not IDLE.
 struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, enum kz_driver who) {
 	struct kz_engine *e = q->e;
 	bool helper = who != KZ_WORKER;
+	int guests = 0;
 	for (int turns = 0;; turns++) {
 		if (turns % 64 == 63) kz_fault_reassert(kz_nanos());
 		struct kz_op *op = q->run;
@@ -545,16 +562,26 @@ struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, enu
 			}
 			if (turns) kz_fault_reassert(kz_nanos()); // it was empty: the program has had its time
 		}
-		bool leave = op->seq > until;
-		if (!helper && turns) // a worker lets more urgent queues pass, and equal ones now and then
-			leave = (int)atomic_load_explicit(&e->top, memory_order_relaxed) - 1 > q->priority ||
+		bool leave = op->seq > until || (who == KZ_GUEST && (turns == GUEST_MAX || !op->brief)), behind = late(q, op);
+		if (!helper) // a worker lets older and more urgent queues pass, and equal ones now and then
+			leave = behind || (turns && (int)atomic_load_explicit(&e->top, memory_order_relaxed) - 1 > q->priority) ||
 			        (turns >= 64 && atomic_load_explicit(&e->nready, memory_order_relaxed));
 		if (leave) {
+			int64_t since = behind ? op->job.put : 0;
+			bool brief = op->brief;
 			kz_acquire(&q->lock);
 			q->state = KZ_Q_READY;
 			kz_release(&q->lock);
-			kz_ready_push(q, false);
+			kz_ready_push(q, false, brief, since);
 			return NULL;
+		}
+		// One that waits for q does what is older before it, if that is sure to be short: the rest may be waiting for the program.
+		struct kz_queue *older = behind && who != KZ_GUEST && guests < GUEST_MAX ? kz_ready_brief(q, op->job.put - ORDER_NS) : NULL;
+		if (older) {
+			guests++;
+			turns--;
+			kz_drive(c, older, UINT64_MAX, KZ_GUEST);
+			continue;
 		}
 		for (int i = 0; op->next && i < 4; i++) __builtin_prefetch((char *)op->next + i * KZ_CACHELINE); // it lies in the host's cache
 		int r = run_op(c, q, op, who);

@@ -115,57 +115,6 @@ void kz_wake(struct kz_engine *e, int n) {
 	kz_futex_wake(&e->event, n);
 }
 
-// --- ready list ---
-
-static void set_top(struct kz_engine *e) { // Preconditions: e->lock is held.
-	uint32_t t = 0;
-	for (int p = KZ_PRIORITIES - 1; p >= 0 && !t; p--)
-		if (e->ready_head[p]) t = (uint32_t)p + 1;
-	atomic_store_explicit(&e->top, t, memory_order_relaxed);
-}
-
-void kz_ready_push(struct kz_queue *q, bool small) {
-	struct kz_engine *e = q->e;
-	int p = q->priority;
-	int64_t now = small ? kz_nanos() : 0;
-	kz_acquire(&e->lock);
-	q->small = small;
-	q->ready_at = now;
-	q->next = NULL;
-	q->prev = e->ready_tail[p];
-	if (q->prev) q->prev->next = q;
-	else e->ready_head[p] = q;
-	e->ready_tail[p] = q;
-	if (atomic_load_explicit(&e->top, memory_order_relaxed) < (uint32_t)p + 1) atomic_store_explicit(&e->top, (uint32_t)p + 1, memory_order_relaxed);
-	atomic_store_explicit(&q->in_ready, true, memory_order_relaxed);
-	atomic_fetch_add(&e->nready, 1);
-	kz_release(&e->lock);
-	// From here q may be gone.
-	if (atomic_load(&e->spinning)) return;
-	if (small && atomic_load(&e->watching)) return;
-	kz_wake(e, 1);
-}
-
-static void ready_remove(struct kz_queue *q) { // Preconditions: q->e->lock is held and q is in the list.
-	struct kz_engine *e = q->e;
-	int p = q->priority;
-	if (q->prev) q->prev->next = q->next;
-	else e->ready_head[p] = q->next;
-	if (q->next) q->next->prev = q->prev;
-	else e->ready_tail[p] = q->prev;
-	atomic_store_explicit(&q->in_ready, false, memory_order_relaxed);
-	atomic_fetch_sub(&e->nready, 1);
-	if (!e->ready_head[p]) set_top(e);
-}
-
-bool kz_ready_take(struct kz_queue *q) {
-	kz_acquire(&q->e->lock);
-	bool got = atomic_load_explicit(&q->in_ready, memory_order_relaxed);
-	if (got) ready_remove(q);
-	kz_release(&q->e->lock);
-	return got;
-}
-
 // --- jobs ---
 
 // Says whether threads may join. Preconditions: e->lock is held.
@@ -327,7 +276,9 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 	op->began = op->kind == KZ_OP_KERNEL && e->limit ? kz_millis() : 0;
 	bool together = op->kind == KZ_OP_KERNEL && op->u.kernel.cluster > 0; // the parts are clusters, not blocks
 	if (j->total == 1 && !together) {
-		run_blocks(c, op, 0, 1);
+		bool known = op->kind != KZ_OP_KERNEL || atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed);
+		int64_t t0 = known ? 0 : kz_nanos();
+		if (run_blocks(c, op, 0, 1) && !known) learn(op, kz_nanos() - t0, 1);
 		return true;
 	}
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
@@ -371,15 +322,18 @@ static bool find_work(struct kz_engine *e, struct work *w) {
 	*w = (struct work){0};
 	kz_acquire(&e->lock);
 	for (int p = KZ_PRIORITIES - 1; p >= 0 && !w->q && !w->op; p--) {
+		struct kz_queue *young = NULL; // the first that is left to its launcher for a moment
 		for (struct kz_queue *q = e->ready_head[p]; q && !w->q; q = q->next) {
 			if (q->small) {
 				if (!now) now = kz_nanos();
-				if (now - q->ready_at < GRACE_NS) continue;
+				if (now - q->ready_at < GRACE_NS) {
+					if (!young) young = q;
+					continue;
+				}
 			}
-			ready_remove(q);
-			w->q = q;
-			break;
+			w->q = young ? young : q; // nothing younger goes before it
 		}
+		if (w->q) kz_ready_remove(w->q);
 		for (struct kz_op *op = e->jobs_head; op && !w->q && !w->op; op = op->job.next_job) {
 			if (op->q->priority != p || !op->job.open || atomic_load_explicit(&op->job.next, memory_order_relaxed) >= op->job.total) continue;
 			unlist(e, op); // to the end: jobs share the threads that come
@@ -694,7 +648,7 @@ void kz_task_done(struct kz_engine *e, void *task) {
 	q->blocked_task = NULL;
 	q->state = KZ_Q_READY;
 	kz_release(&q->lock);
-	kz_ready_push(q, true);
+	kz_ready_push(q, true, true, 0);
 }
 
 // --- engine ---
@@ -710,6 +664,7 @@ int kz_engine_start(int threads, struct kz_engine **out) {
 	kz_lock_init(&e->all_lock, KZ_RANK_QUEUES);
 	kz_lock_init(&e->task_lock, KZ_RANK_TASKS);
 	e->n = threads < 1 ? 1 : threads;
+	kz_ready_start(e);
 	e->narrow = !kz_windows_fit(e->n);
 	kz_fault_install();
 	int rc = KZ_OK;
