@@ -26,9 +26,9 @@ import (
 
 // compareArgs is what the options of kudzu compare ask for.
 type compareArgs struct {
-	with, backend, load, dir, tolerance, blas string
-	limits                                    []string
-	keepCode                                  bool
+	with, backend, load, dir, tolerance, libraries string
+	limits                                         []string
+	keepCode                                       bool
 }
 
 func parseCompare(args []string) (a *compareArgs, rest []string, err error) {
@@ -54,8 +54,8 @@ func parseCompare(args []string) (a *compareArgs, rest []string, err error) {
 			a.limits = append(a.limits, "only="+val)
 		case "--every", "--launches", "--threads", "--seconds", "--memory":
 			a.limits = append(a.limits, name[2:]+"="+val)
-		case "--blas":
-			a.blas = val
+		case "--libraries":
+			a.libraries = val
 		case "--tolerance":
 			a.tolerance = val
 		case "-o", "--output":
@@ -111,7 +111,7 @@ func runCompare(args []string, out io.Writer) error {
 	if len(a.limits) > 0 {
 		limits = strings.Join(a.limits, ",")
 	}
-	set := [][2]string{{config.Compare, limits}, {config.CompareReport, report}, {config.CompareDump, dir}, {config.CompareBounds, a.tolerance}, {config.CompareBLAS, a.blas}}
+	set := [][2]string{{config.Compare, limits}, {config.CompareReport, report}, {config.CompareDump, dir}, {config.CompareBounds, a.tolerance}, {config.CompareLibraries, a.libraries}}
 	if a.backend != "" {
 		set = append(set, [2]string{config.Backend, a.backend})
 	}

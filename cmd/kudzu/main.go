@@ -49,7 +49,7 @@ func verbs() []verb {
 			"       [--order forward|reverse|random:SEED] [--threads N] [--ptx FILE] [--tolerance f32=4ulp,f16=1e-3] [--repeat N] [--save FILE]\n" +
 			"       kudzu replay FILE --show | --reduce FILE [--against BACKEND] [--tries N] | --c FILE.c",
 			about: "run a dumped launch again, on any backend, and compare what it leaves; shrink it; write it as a C program", run: runReplay},
-		{name: "compare", args: "[--with interp|cuda|hip|cpu:avx2|cpu:avx512|cpu:baseline] [--backend cpu|interp|cuda|hip] [--every N] [--kernel REGEXP] [--launches N] [--threads N] [--seconds N] [--memory 1G] [--tolerance FILE] [--blas ref|openblas|PATH] [-o DIR] [--keep-code] [--load audit|preload|path] [--] program [arguments]",
+		{name: "compare", args: "[--with interp|cuda|hip|cpu:avx2|cpu:avx512|cpu:baseline] [--backend cpu|interp|cuda|hip] [--every N] [--kernel REGEXP] [--launches N] [--threads N] [--seconds N] [--memory 1G] [--tolerance FILE] [--libraries ref|openblas|PATH] [-o DIR] [--keep-code] [--load audit|preload|path] [--] program [arguments]",
 			about: "run a program and each of its launches also on another executor, and say where they leave different memory", run: runCompare},
 		{name: "info", args: "[--json]", about: "show devices, backends, compiler and cache, and what was not found", run: runInfo},
 		{name: "compile", args: "file.ptx [--kernel NAME] [--block X,Y,Z] [--emit ptx,ir,ll,opt,asm,obj,image] [--dump PASS] [--target cpu|sm_90|gfx1100] [--cpu NAME] [--tier optimised|baseline] [-o DIR]\n" +

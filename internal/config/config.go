@@ -34,23 +34,23 @@ const (
 	CUDALibrary      = "KUDZU_CUDA_LIBRARY"
 	CUDAVia          = "KUDZU_CUDA_VIA"
 
-	Log           = "KUDZU_LOG"
-	Progress      = "KUDZU_PROGRESS"
-	Perf          = "KUDZU_PERF"
-	GDB           = "KUDZU_GDB"
-	Stats         = "KUDZU_STATS"
-	Trace         = "KUDZU_TRACE"
-	TraceReal     = "KUDZU_TRACE_REAL"
-	Tell          = "KUDZU_TELL"
-	Compare       = "KUDZU_COMPARE"
-	CompareReport = "KUDZU_COMPARE_REPORT"
-	CompareDump   = "KUDZU_COMPARE_DUMP"
-	CompareWith   = "KUDZU_COMPARE_WITH"
-	CompareBounds = "KUDZU_COMPARE_TOLERANCE"
-	CompareBLAS   = "KUDZU_COMPARE_BLAS"
-	Dump          = "KUDZU_DUMP"
-	DumpKernel    = "KUDZU_DUMP_KERNEL"
-	DumpLaunch    = "KUDZU_DUMP_LAUNCH"
+	Log              = "KUDZU_LOG"
+	Progress         = "KUDZU_PROGRESS"
+	Perf             = "KUDZU_PERF"
+	GDB              = "KUDZU_GDB"
+	Stats            = "KUDZU_STATS"
+	Trace            = "KUDZU_TRACE"
+	TraceReal        = "KUDZU_TRACE_REAL"
+	Tell             = "KUDZU_TELL"
+	Compare          = "KUDZU_COMPARE"
+	CompareReport    = "KUDZU_COMPARE_REPORT"
+	CompareDump      = "KUDZU_COMPARE_DUMP"
+	CompareWith      = "KUDZU_COMPARE_WITH"
+	CompareBounds    = "KUDZU_COMPARE_TOLERANCE"
+	CompareLibraries = "KUDZU_COMPARE_LIBRARIES"
+	Dump             = "KUDZU_DUMP"
+	DumpKernel       = "KUDZU_DUMP_KERNEL"
+	DumpLaunch       = "KUDZU_DUMP_LAUNCH"
 )
 
 // Setting is one variable.
@@ -117,7 +117,7 @@ var Groups = []Group{
 		{CompareDump, false, "dir", "a folder for launches that differ"},
 		{CompareWith, false, "socket", "where `kudzu compare` listens; default: the interpreter in the process"},
 		{CompareBounds, false, "file", "tolerances by kernel"},
-		{CompareBLAS, false, "ref|openblas", "products of cuBLAS are done again by this, or a path, and compared"},
+		{CompareLibraries, false, "ref|openblas", "calls of cuBLAS and other libraries are done again in plain Go, products by this, or a path, and compared"},
 		{Dump, false, "file", "a launch is written to it, as `kudzu dump` has it ([how](docs/tools.md))"},
 		{DumpKernel, false, "regexp", "names of the kernels; default: any"},
 		{DumpLaunch, true, "1,all,memory=4G", "which launch of theirs, or `every`; all memory; at most so much"},

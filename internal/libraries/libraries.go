@@ -11,6 +11,7 @@ import (
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
 	"kudzu/internal/logx"
+	"kudzu/internal/shim/again"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/shim/cublas/openblas"
 	"kudzu/internal/shim/cublas/rocblas"
@@ -57,23 +58,40 @@ func startCublas() {
 		return nil
 	}
 	cublas.UseMultiplier(multiplier(config.BLAS))
-	if m := multiplier(config.CompareBLAS); m != nil {
+	if m := multiplier(config.CompareLibraries); m != nil {
+		if m != (cublas.Reference{}) {
+			cublas.CheckWith(m)
+		}
 		r := compare.NewReporter(config.Get(config.CompareReport))
-		cublas.UseChecker(m, func(c *cublas.Checked) { r.Add(productLine(c)) })
+		limits, err := compare.ParseLimits(config.Get(config.Compare))
+		if err != nil { // it is said where launches are compared
+			limits, _ = compare.ParseLimits("1")
+		}
+		again.Use(&again.Checker{Tell: func(c *again.Result) { r.Add(callLine(c)) }, Most: limits.Launches})
 	}
 }
 
-// productLine is a line of a comparison's report about a product.
-func productLine(c *cublas.Checked) *compare.Line {
-	l := &compare.Line{Kernel: "product " + c.What, Text: "product " + c.What + " with " + c.With, Outcome: compare.Same, Touched: 1}
+// callLine is a line of a comparison's report about a call of a library.
+func callLine(c *again.Result) *compare.Line {
+	what := c.Library + " " + c.What
+	l := &compare.Line{Kernel: what, Text: what + " with " + c.With, Outcome: compare.Same, Touched: 1}
 	switch {
 	case c.Skipped != "":
 		l.Outcome, l.Why, l.Touched = compare.Skipped, c.Skipped, 0
 	case c.Differs():
 		l.Outcome = compare.Different
-		l.Why = fmt.Sprintf("matrix %d, row %d, column %d: %v, %s has %v: %.3g apart, at most %.3g is explained", c.At[0], c.At[1], c.At[2], c.Product, c.With, c.Other, c.Off, c.Bound)
-	case c.Product != c.Other:
-		l.Outcome, l.Why = compare.Explained, fmt.Sprintf("the order of sums in matrix products: %.3g apart, at most %.3g", c.Off, c.Bound)
+		l.Why = fmt.Sprintf("%s: %v, %s has %v: %.3g apart, at most %.3g is explained", place(c), c.Got, c.With, c.Want, c.Off, c.Bound)
+	case c.Got != c.Want:
+		l.Outcome, l.Why = compare.Explained, fmt.Sprintf("rounding and the order of sums in calls of libraries: %.3g apart, at most %.3g", c.Off, c.Bound)
 	}
 	return l
+}
+
+// place is where a call's number is: matrix 0, row 3, column 5.
+func place(c *again.Result) string {
+	var parts []string
+	for i, axis := range strings.Fields(c.Axes) {
+		parts = append(parts, fmt.Sprintf("%s %d", axis, c.At[i]))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -76,6 +76,7 @@ type (
 	TapProgram        struct{}
 	TapKernel         struct{}
 	TapHost           struct{}
+	ShimAgain         struct{}
 	CompareDevice     struct{}
 	CompareKernel     struct{}
 	CompareReport     struct{}
@@ -211,6 +212,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[TapProgram](), Where: "backend/tap", Guards: "a module's kernels, and the taker's own program for it"},
 		{Lock: reflect.TypeFor[TapKernel](), Where: "backend/tap", Guards: "a kernel's text"},
 		{Lock: reflect.TypeFor[TapHost](), Where: "backend/tap", Guards: "host memory that kernels see"},
+		{Lock: reflect.TypeFor[ShimAgain](), Where: "shim/again.Checker", Guards: "how often calls were done again"},
 		{Lock: reflect.TypeFor[CompareDevice](), Where: "backend/compare", Guards: "the references of devices"},
 		{Lock: reflect.TypeFor[CompareKernel](), Where: "backend/compare", Guards: "what was compared"},
 		{Lock: reflect.TypeFor[CompareReport](), Where: "backend/compare", Guards: "the file of the report"},

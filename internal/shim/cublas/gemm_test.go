@@ -3,7 +3,6 @@ package cublas
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -101,68 +100,6 @@ func TestReference(t *testing.T) {
 			t.Errorf("it was asked to multiply by 0 %d times", zero.Load())
 		}
 	})
-}
-
-// wrong is the reference with one element off by a little, where its matrices are of one size.
-type wrong struct{ Reference }
-
-func (w wrong) Multiply(p *HostProduct) {
-	w.Reference.Multiply(p)
-	c := hostmem.Bytes(hostmem.Ptr(p.At[0][2]), uint64(p.TC.Size()))
-	copy(c, Encode(p.TC, Decode(p.TC, c)+1000))
-}
-
-// TestChecked: products are done again and found to be near enough, and one that is not is found; C is the kernels' in any case, which
-// gemm holds.
-func TestChecked(t *testing.T) {
-	onDevice(t, func(r *rig) {
-		for _, c := range []struct {
-			with    Multiplier
-			differs bool
-		}{{Reference{}, false}, {wrong{}, true}} {
-			done, bad := 0, 0
-			var last Checked
-			UseChecker(c.with, func(c *Checked) {
-				if c.Skipped == "" {
-					done++
-				}
-				if c.Differs() {
-					bad++
-					last = *c
-				}
-			})
-			for _, e := range allKinds() {
-				for range r.times(8) {
-					if e.scalar != F16 {
-						r.gemm(e, r.pick(1, 5, 33), r.pick(1, 3, 13, 25), r.pick(1, 7, 65, 33))
-					}
-				}
-			}
-			UseChecker(nil, nil)
-			if done == 0 || (bad > 0) != c.differs || c.differs && bad != done {
-				t.Errorf("%d of %d products differ: %+v", bad, done, last)
-			}
-		}
-	})
-}
-
-// TestApart: what one order of sums can give and another cannot.
-func TestApart(t *testing.T) {
-	inf, nan := math.Inf(1), math.NaN()
-	for _, c := range []struct {
-		a, b    complex128
-		differs bool
-	}{
-		{1, 1, false}, {1, 1.05, false}, {1, 2, true},
-		{complex(inf, 0), 1, true}, {1, complex(inf, 0), true}, {complex(inf, 0), complex(-inf, 0), true}, {complex(inf, 0), complex(inf, 0), false},
-		{complex(nan, 0), 1, true}, {1, complex(nan, 0), true}, {complex(nan, 0), complex(nan, 0), false}, {complex(nan, 0), complex(inf, 0), true},
-		{complex(inf, nan), complex(inf, nan), false}, {complex(inf, 0), complex(inf, 1), true},
-	} {
-		off, allowed := apart(c.a, c.b, 0.01, 0.1)
-		if got := (&Checked{Off: off, Bound: allowed}).Differs(); got != c.differs {
-			t.Errorf("%v and %v: %v apart, %v allowed", c.a, c.b, off, allowed)
-		}
-	}
 }
 
 // gemm is one random product of a shape.

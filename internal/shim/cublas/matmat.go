@@ -142,6 +142,12 @@ func (t *Thread) geam(h blas.CublasHandle_t, ta, tb Op, m, n int64, alpha, beta 
 		return v
 	}
 	a, b := View{Base: uint64(o.a), LD: o.lda, Op: ta}, View{Base: uint64(o.b), LD: o.ldb, Op: tb}
+	run := func() error { return j.geam(a, b, columns, sa, sb, m, n, o, e) }
+	return j.checked(func() *Sum { return geamSums(a, b, View{Base: uint64(o.c), LD: o.ldc}, sa, sb, m, n, e) }, run)
+}
+
+// geam puts the kernels in.
+func (j *job) geam(a, b View, columns func(v View, first int64) View, sa, sb Scalar, m, n int64, o operands, e Elem) error {
 	return inColumns(n, func(first, count int64) error {
 		var q shim.Params
 		columns(a, first).Put(&q)
@@ -170,10 +176,18 @@ func (t *Thread) dgmm(h blas.CublasHandle_t, side Side, m, n int64, o operands, 
 		length, left = m, 1
 	}
 	x := vectorAt(o.b, length, o.ldb, e)
+	if m == 0 || n == 0 {
+		return nil
+	}
+	run := func() error { return j.dgmm(x, left, m, n, o, e) }
+	return j.checked(func() *Sum {
+		return dgmmSums(x, left == 1, View{Base: uint64(o.a), LD: o.lda}, View{Base: uint64(o.c), LD: o.ldc}, m, n, e)
+	}, run)
+}
+
+// dgmm puts the kernels in.
+func (j *job) dgmm(x vector, left uint32, m, n int64, o operands, e Elem) error {
 	return inColumns(n, func(first, count int64) error {
-		if m == 0 {
-			return nil
-		}
 		v := x
 		if left == 0 {
 			v = x.from(first, e)

@@ -3,6 +3,7 @@ package cublas
 import (
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
+	"kudzu/internal/shim/again"
 	"kudzu/internal/spec/blas"
 )
 
@@ -55,7 +56,16 @@ func (t *Thread) gemvOf(h blas.CublasHandle_t, op Op, m, n int64, alpha, beta ho
 	}
 	matrix := View{Base: uint64(o.a), Stride: o.sa, LD: o.lda, List: o.list, Op: op}
 	x, y := line(o.b, o.sb, lx, o.ldb, o.list, e.ab), line(o.c, o.sc, ly, o.ldc, o.list, e.c)
-	for first := int64(0); first < o.batch; first += maxGrid {
+	run := func() error { return j.gemv(name, matrix, x, y, a, b, m, n, o.batch, grid, block, e) }
+	if again.On() {
+		return gemvSums(matrix, x, y, a, b, m, n, o.batch, e).Do(j.d, j.stream, run)
+	}
+	return run()
+}
+
+// gemv puts the kernels in.
+func (j *job) gemv(name string, matrix, x, y View, a, b Scalar, m, n, batch int64, grid uint32, block [3]uint32, e kinds) error {
+	for first := int64(0); first < batch; first += maxGrid {
 		var q shim.Params
 		matrix.From(first, 0, e.ab).Put(&q)
 		x.From(first, 0, e.ab).Put(&q)
@@ -63,7 +73,7 @@ func (t *Thread) gemvOf(h blas.CublasHandle_t, op Op, m, n int64, alpha, beta ho
 		a.Put(&q)
 		b.Put(&q)
 		q.U32(uint32(m), uint32(n))
-		if err := level2Kernels.Launch(j.d, j.stream, name+e.ab.String()+"_"+e.c.String(), [3]uint32{grid, 1, uint32(min(o.batch-first, maxGrid))}, block, &q); err != nil {
+		if err := level2Kernels.Launch(j.d, j.stream, name+e.ab.String()+"_"+e.c.String(), [3]uint32{grid, 1, uint32(min(batch-first, maxGrid))}, block, &q); err != nil {
 			return err
 		}
 	}
@@ -89,6 +99,15 @@ func (t *Thread) ger(h blas.CublasHandle_t, m, n int64, alpha, x hostmem.Ptr, in
 		return err
 	}
 	vx, vy := vectorAt(x, m, incx, e), vectorAt(y, n, incy, e)
+	run := func() error { return j.ger(vx, vy, s, m, n, a, lda, e, conjugate) }
+	if again.On() {
+		return gerSums(vx, vy, s, m, n, View{Base: uint64(a), LD: lda}, e, conjugate).Do(j.d, j.stream, run)
+	}
+	return run()
+}
+
+// ger puts the kernels in.
+func (j *job) ger(vx, vy vector, s Scalar, m, n int64, a hostmem.Ptr, lda int64, e Elem, conjugate bool) error {
 	return inColumns(n, func(first, count int64) error {
 		var q shim.Params
 		View{Base: uint64(a), LD: lda}.From(0, first, e).Put(&q)

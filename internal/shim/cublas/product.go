@@ -5,6 +5,7 @@ import (
 
 	"kudzu/internal/driver"
 	"kudzu/internal/shim"
+	"kudzu/internal/shim/again"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
 )
@@ -82,7 +83,10 @@ func (p *Product) Run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 	if done, err := p.elsewhere(d, stream); done || err != nil {
 		return err
 	}
-	return p.checked(d, stream, func() error { return p.run(d, stream, space) })
+	if again.On() {
+		return p.sums().Do(d, stream, func() error { return p.run(d, stream, space) })
+	}
+	return p.run(d, stream, space)
 }
 
 // run puts the kernels in.

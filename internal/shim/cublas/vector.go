@@ -4,6 +4,7 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
+	"kudzu/internal/shim/again"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
 )
@@ -53,6 +54,14 @@ func over(n int64) [3]uint32 {
 	return [3]uint32{uint32(min((n+threads-1)/threads, maxElems)), 1, 1}
 }
 
+// checked runs a call, and has it done again where somebody asked for that.
+func (j *job) checked(sums func() *Sum, run func() error) error {
+	if again.On() {
+		return sums().Do(j.d, j.stream, run)
+	}
+	return run()
+}
+
 // each launches a kernel that goes over n elements.
 func (j *job) each(name string, n int64, q *shim.Params) error {
 	return level1Kernels.Launch(j.d, j.stream, name, over(n), [3]uint32{threads, 1, 1}, q)
@@ -67,11 +76,12 @@ func (t *Thread) axpy(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, scalar 
 	if err != nil || a.IsZero() {
 		return err
 	}
+	vx, vy := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)
 	var q shim.Params
-	vectorAt(x, n, incx, e).put(&q)
-	vectorAt(y, n, incy, e).put(&q)
+	vx.put(&q)
+	vy.put(&q)
 	a.Put(&q)
-	return j.each("axpy_"+e.String(), n, q.U64(uint64(n)))
+	return j.checked(func() *Sum { return axpySums(vx, vy, a, n, e) }, func() error { return j.each("axpy_"+e.String(), n, q.U64(uint64(n))) })
 }
 
 func (t *Thread) scal(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, scalar Elem, x hostmem.Ptr, incx int64, e Elem) error {
@@ -87,10 +97,11 @@ func (t *Thread) scal(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, scalar 
 	if (e == C32 || e == C64) && scalar != e {
 		name = "scalr_"
 	}
+	vx := vectorAt(x, n, incx, e)
 	var q shim.Params
-	vectorAt(x, n, incx, e).put(&q)
+	vx.put(&q)
 	a.Put(&q)
-	return j.each(name+e.String(), n, q.U64(uint64(n)))
+	return j.checked(func() *Sum { return scalSums(vx, a, n, e) }, func() error { return j.each(name+e.String(), n, q.U64(uint64(n))) })
 }
 
 func (t *Thread) pair(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr, incx int64, y hostmem.Ptr, incy int64, e Elem) error {
@@ -98,10 +109,11 @@ func (t *Thread) pair(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr
 	if err != nil || n <= 0 {
 		return err
 	}
+	vx, vy := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)
 	var q shim.Params
-	vectorAt(x, n, incx, e).put(&q)
-	vectorAt(y, n, incy, e).put(&q)
-	return j.each(what+"_"+e.String(), n, q.U64(uint64(n)))
+	vx.put(&q)
+	vy.put(&q)
+	return j.checked(func() *Sum { return pairSums(what, vx, vy, n, e) }, func() error { return j.each(what+"_"+e.String(), n, q.U64(uint64(n))) })
 }
 
 // Rot turns the pairs of x and y: s has the vectors' type, or is real beside complex vectors, as factor says; c is always real.
@@ -122,16 +134,19 @@ func (t *Thread) Rot(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, 
 	if ofS != e {
 		name = "rotr_"
 	}
+	vx, vy := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)
 	var q shim.Params
-	vectorAt(x, n, incx, e).put(&q)
-	vectorAt(y, n, incy, e).put(&q)
+	vx.put(&q)
+	vy.put(&q)
 	cosine.Put(&q)
 	sine.Put(&q)
 	q.U64(uint64(n))
-	if e == F16 || e == BF16 {
-		return rotateKernels.Launch(j.d, j.stream, name+e.String(), over(n), [3]uint32{threads, 1, 1}, &q)
-	}
-	return j.each(name+e.String(), n, &q)
+	return j.checked(func() *Sum { return rotSums(vx, vy, cosine, sine, n, e) }, func() error {
+		if e == F16 || e == BF16 {
+			return rotateKernels.Launch(j.d, j.stream, name+e.String(), over(n), [3]uint32{threads, 1, 1}, &q)
+		}
+		return j.each(name+e.String(), n, &q)
+	})
 }
 
 // real is the type of a number's parts.
@@ -214,7 +229,13 @@ func (t *Thread) dot(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, 
 		flag = 1
 	}
 	vs := []vector{vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)}
-	return j.reduce("dot_"+e.String(), "dotend_"+e.String(), n, vs, result, e.Size(), []uint32{flag}, nil)
+	run := func() error {
+		return j.reduce("dot_"+e.String(), "dotend_"+e.String(), n, vs, result, e.Size(), []uint32{flag}, nil)
+	}
+	if n <= 0 || result == hostmem.Nil {
+		return run()
+	}
+	return j.checked(func() *Sum { return dotSums(vs[0], vs[1], n, j.result(result, e), e, conjugate) }, run)
 }
 
 func (t *Thread) norm(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr, incx int64, result hostmem.Ptr, e Elem) error {
@@ -225,7 +246,14 @@ func (t *Thread) norm(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr
 	if incx <= 0 { // as the vendor and BLAS: nothing to sum
 		n = 0
 	}
-	return j.reduce(what+"_"+e.String(), what+"end_"+e.String(), n, []vector{vectorAt(x, n, incx, e)}, result, e.real().Size(), nil, nil)
+	v := vectorAt(x, n, incx, e)
+	run := func() error {
+		return j.reduce(what+"_"+e.String(), what+"end_"+e.String(), n, []vector{v}, result, e.real().Size(), nil, nil)
+	}
+	if n <= 0 || result == hostmem.Nil {
+		return run()
+	}
+	return j.checked(func() *Sum { return normSums(what, v, n, j.result(result, e.real()), e) }, run)
 }
 
 func (t *Thread) best(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, result hostmem.Ptr, e Elem, least, wide bool) error {
@@ -243,5 +271,12 @@ func (t *Thread) best(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64,
 	if least {
 		flag = 1
 	}
-	return j.reduce("best_"+e.String(), "bestend", n, []vector{vectorAt(x, n, incx, e)}, result, size, []uint32{flag}, []uint32{width})
+	v := vectorAt(x, n, incx, e)
+	run := func() error {
+		return j.reduce("best_"+e.String(), "bestend", n, []vector{v}, result, size, []uint32{flag}, []uint32{width})
+	}
+	if n <= 0 || result == hostmem.Nil {
+		return run()
+	}
+	return j.checked(func() *Sum { return bestSums(v, n, j.result(result, S32), e, least) }, run)
 }

@@ -6,6 +6,7 @@ import (
 	"kudzu/internal/hostmem"
 	"kudzu/internal/packed"
 	"kudzu/internal/shim"
+	"kudzu/internal/shim/again"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
@@ -295,7 +296,11 @@ func (t *Thread) Matmul(h lt.CublasLtHandle_t, desc, alpha, a, adesc, b, bdesc, 
 	if p.plain(flags, sb) {
 		return product.Run(t.driver(), cu.CUstream(stream), pack)
 	}
-	return t.withEpilogue(x, p, product, sa, sb, flags, cu.CUstream(stream))
+	run := func() error { return t.withEpilogue(x, p, product, sa, sb, flags, cu.CUstream(stream)) }
+	if again.On() {
+		return p.sums(sa, sb, flags).Do(t.driver(), cu.CUstream(stream), run)
+	}
+	return run()
 }
 
 // plain: nothing follows the product, and C is D or is not read.
