@@ -53,7 +53,7 @@ var rules = []rule{
 	{room: "backend/cpu", may: "trace/emit backend engine compile image logx quota roster"},
 	{room: "dump", may: "backend lazyre quota"}, {room: "shrink"},
 	{room: "backend/tap", may: "backend dump logx"},
-	{room: "backend/compare", may: "backend backend/tap dump lazyre logx"},
+	{room: "backend/compare", may: "backend backend/tap demangle dump lazyre logx"},
 	{room: "backend/dumper", may: "backend backend/tap dump logx"},
 	{room: "backend/cuda", may: "backend compile dl lazyre spec/cu"},
 	{room: "backend/hip", may: "backend codeobject compile devrt dl image logx spec/hip spec/rsmi"},

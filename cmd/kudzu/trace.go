@@ -30,7 +30,7 @@ func traceVerbs() []traceVerb {
 		{"show", "[-n COUNT] [--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--failed] [--all] [--no-time] [--mangled] [--format text|json] TRACE", "print its calls", runTraceShow},
 		{"grep", "[options of show] REGEXP TRACE", "print the lines that match", runTraceGrep},
 		{"stats", "[--thread N] [--time FROM[,TO]] [--only REGEXP] [--lib NAMES] [--mangled] [--json] TRACE", "count calls and kernels, and add up their times", runTraceStats},
-		{"diff", "[--ignore REGEXP] [--polls] [--nested] [--no-outs] [-C LINES] A B", "show the first call that differs", runTraceDiff},
+		{"diff", "[--ignore REGEXP] [--polls] [--nested] [--no-outs] [--mangled] [-C LINES] A B", "show the first call that differs", runTraceDiff},
 		{"ptx", "TRACE", "write the PTX in its modules beside them", runTracePTX},
 		{"timeline", "[-o PAGE.html] [--perfetto FILE.json] [--mangled] TRACE", "write a page for a browser: calls, queues, kernels, memory over time", runTraceTimeline},
 	}

@@ -59,6 +59,8 @@ func diffOptions(args []string) (o trace.DiffOptions, paths []string, err error)
 			polls = true
 		case a == "--nested":
 			o.Nested = true
+		case a == "--mangled":
+			o.Mangled = true
 		case a == "--no-outs":
 			o.NoOuts = true
 		case strings.HasPrefix(a, "-"):

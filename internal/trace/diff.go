@@ -13,6 +13,7 @@ type DiffOptions struct {
 	Nested  bool                   // compare calls between libraries, too
 	NoOuts  bool                   // not what calls wrote
 	Context int                    // calls that are kept around a difference
+	Mangled bool                   // names of kernels are shown as they are in modules; they are compared so in any case
 }
 
 // Polls are functions that programs call until something is over: how often is chance.
@@ -97,7 +98,7 @@ func (s *side) wants(r *Record) bool {
 // kinds finds the threads that make calls.
 func (s *side) kinds() error {
 	s.lanes, s.labels = map[*Thread]*lane{}, map[*Thread]string{}
-	err := s.each(true, func(_ *lane, r *Record, text string) bool {
+	err := s.each(true, false, func(_ *lane, r *Record, text string) bool {
 		l := s.lanes[r.Thread]
 		if l == nil {
 			l = &lane{thread: r.Thread}
@@ -169,9 +170,9 @@ func (s *side) label(t *Thread, i int) {
 }
 
 // each gives the texts of the calls that are compared.
-func (s *side) each(coarse bool, do func(l *lane, r *Record, text string) bool) error {
+func (s *side) each(coarse, cpp bool, do func(l *lane, r *Record, text string) bool) error {
 	d, n := NewDecoder(s.t.Dir), newNormal(s.labels)
-	n.noOuts, n.coarse = s.o.NoOuts, coarse
+	n.noOuts, n.coarse, n.cpp = s.o.NoOuts, coarse, cpp
 	return s.t.Each(func(r *Record) bool {
 		if r.Call == nil {
 			return true
@@ -185,7 +186,7 @@ func (s *side) each(coarse bool, do func(l *lane, r *Record, text string) bool) 
 }
 
 func (s *side) hash() error {
-	return s.each(false, func(l *lane, r *Record, text string) bool {
+	return s.each(false, false, func(l *lane, r *Record, text string) bool {
 		l.hashes, l.times = append(l.hashes, sum(text)), append(l.times, r.Time)
 		return true
 	})
@@ -219,7 +220,7 @@ func diverges(sides [2]*side, p [2]*Thread) (*Divergence, int) {
 // context reads the calls around the places again.
 func (s *side) context(wanted map[*Thread]*Divergence, second bool) error {
 	seen := map[*Thread]int{}
-	return s.each(false, func(_ *lane, r *Record, text string) bool {
+	return s.each(false, !s.o.Mangled, func(_ *lane, r *Record, text string) bool {
 		i := seen[r.Thread]
 		seen[r.Thread]++
 		d := wanted[r.Thread]

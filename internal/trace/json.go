@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"kudzu/internal/demangle"
 )
 
 // JSON writes records as objects, one a line; docs/tools.md has their fields.
@@ -86,9 +88,18 @@ func appendCallJSON(b []byte, c *Call) []byte {
 	return b
 }
 
+// appendFunction adds the name that C++ gives a kernel, if that is another one.
+func appendFunction(b []byte, kernel string) []byte {
+	if name := demangle.Name(kernel); name != kernel {
+		b = appendText(b, "function", name)
+	}
+	return b
+}
+
 func (l *Launch) appendJSON(b []byte) []byte {
 	b = append(b, `,"launch":{"kernel":`...)
 	b = appendString(b, l.Kernel)
+	b = appendFunction(b, l.Kernel)
 	b = appendDims(b, "grid", l.Grid)
 	b = appendDims(b, "block", l.Block)
 	b = appendInt(b, "shared", int64(l.Shared))
@@ -200,6 +211,9 @@ func (j *JSON) appendEventJSON(b []byte, e *Event) []byte {
 	}
 	if e.Text != "" {
 		b = appendText(b, "text", e.Text)
+	}
+	if e.Type == Kernel || e.Type == Compile {
+		b = appendFunction(b, e.Text)
 	}
 	if e.Type == Kernel {
 		g, bl := e.Dims()

@@ -3,6 +3,7 @@ package trace
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -94,5 +95,31 @@ func TestLaunchOnHardware(t *testing.T) {
 	p := all[1].Params
 	if len(p) != 2 || len(p[0].Value.Bytes) != 128 || le.Uint64(p[0].Value.Bytes) != 0x7f0000001000 || p[1].Value.Bits != 0x7f0000002000 {
 		t.Errorf("parameters are %+v", p)
+	}
+}
+
+// TestDiffNames: kernels that differ in a parameter's type only are different ones, and are shown as C++ names them.
+func TestDiffNames(t *testing.T) {
+	save := func(kernel string) *Trace {
+		w := NewWriter(100, 1, false, "./app")
+		a := w.Thread(100)
+		a.Call(Call{Library: "libcudart.so.12", Name: "__cudaRegisterFunction", Begin: 10, End: 20, Words: []uint64{0x9000, 0x401000, 0x402000, 0x402000, ^uint64(0), 0, 0, 0, 0, 0}, Blobs: []Blob{str(3, kernel)}})
+		a.Call(Call{Library: "libcudart.so.12", Name: "cudaLaunchKernel", Begin: 30, End: 40, Words: []uint64{0x401000, 1<<32 | 1, 1, 1<<32 | 32, 1, 0, 0, 0}})
+		tr, err := Open(save(t, w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(tr.Close)
+		return tr
+	}
+	for mangled, want := range map[bool][2]string{false: {"scal(float*, float)", "scal(float*, double)"}, true: {"_Z4scalPff", "_Z4scalPfd"}} {
+		ignore := func(name string) bool { return name == "__cudaRegisterFunction" }
+		found, _, err := Diff(save("_Z4scalPff"), save("_Z4scalPfd"), DiffOptions{Mangled: mangled, Ignore: ignore})
+		if err != nil || len(found) != 1 || len(found[0].LeftA) == 0 || len(found[0].LeftB) == 0 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		if !strings.HasPrefix(found[0].LeftA[0], "cudaLaunchKernel("+want[0]+", ") || !strings.HasPrefix(found[0].LeftB[0], "cudaLaunchKernel("+want[1]+", ") {
+			t.Errorf("%q and %q", found[0].LeftA, found[0].LeftB)
+		}
 	}
 }

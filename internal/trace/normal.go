@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"kudzu/internal/demangle"
 )
 
 // normal writes calls so that two runs of a program give the same text: handles and addresses are what they were when they were
@@ -13,6 +15,7 @@ type normal struct {
 	procs  map[*Process]*normalObjects
 	noOuts bool
 	coarse bool // handles and addresses by their kind only
+	cpp    bool // kernels by the names that C++ gives them: for people
 }
 
 type normalObjects struct {
@@ -52,7 +55,7 @@ func (n *normal) call(c *Call) string {
 		n.procs[c.Thread.Process] = o
 	}
 	base := Base(c.Name)
-	t := &normalText{normalObjects: o, label: n.labels[c.Thread], coarse: n.coarse, getter: strings.Contains(base, "Get") || strings.Contains(base, "Query")}
+	t := &normalText{normalObjects: o, label: n.labels[c.Thread], coarse: n.coarse, cpp: n.cpp, getter: strings.Contains(base, "Get") || strings.Contains(base, "Query")}
 	if a, ok := allocates[base]; ok && c.Returned() && !c.Failed {
 		t.allocate(c, a)
 	}
@@ -89,6 +92,7 @@ type normalText struct {
 	coarse bool
 	getter bool // what it gives out may have been there before
 	buf    []byte
+	cpp    bool
 }
 
 // next is a new name: its class, and a count of those that this thread made.
@@ -141,8 +145,16 @@ func (t *normalText) end(c *Call) {
 	}
 }
 
+// kernel is a kernel's name: overloads have different ones, with the types of their parameters.
+func (t *normalText) kernel(name string) string {
+	if t.cpp {
+		return demangle.Name(name)
+	}
+	return name
+}
+
 func (t *normalText) launch(l *Launch) {
-	t.buf = append(t.buf, l.Kernel...)
+	t.buf = append(t.buf, t.kernel(l.Kernel)...)
 	t.buf = append(t.buf, ", grid="...)
 	t.buf = appendDim(t.buf, l.Grid)
 	t.buf = append(t.buf, ", block="...)
@@ -229,7 +241,7 @@ func (t *normalText) handle(v *Value, fresh bool) {
 		t.buf = append(t.buf, usual[k]...)
 		return
 	case v.Text != "" && !strings.HasPrefix(v.Text, v.Class+"#"): // a kernel's name
-		t.buf = append(t.buf, v.Text...)
+		t.buf = append(t.buf, t.kernel(v.Text)...)
 		return
 	}
 	if t.coarse {

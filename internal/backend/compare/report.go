@@ -13,6 +13,7 @@ import (
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/tap"
 	"kudzu/internal/config"
+	"kudzu/internal/demangle"
 	"kudzu/internal/dump"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
@@ -20,22 +21,35 @@ import (
 
 // Line is what is written about a launch: JSON, one line each, added to the end of the file, so that several processes add up.
 type Line struct {
-	Program string    `json:"program"`
-	Kernel  string    `json:"kernel"`
-	Text    string    `json:"text"` // hash of the kernel's text: the same kernel in several modules is one
-	Grid    [3]uint32 `json:"grid"`
-	Block   [3]uint32 `json:"block"`
-	Shared  uint32    `json:"shared,omitempty"`
-	Outcome string    `json:"outcome"`
-	Why     string    `json:"why,omitempty"`
-	Seconds float64   `json:"seconds,omitempty"` // that the reference took
-	Touched int       `json:"touched,omitempty"` // bytes in the chunks that either changed
-	Params  []string  `json:"params,omitempty"`
-	Where   []Where   `json:"where,omitempty"`
-	Dump    string    `json:"dump,omitempty"`
+	Program string `json:"program"`
+	Kernel  string `json:"kernel"`
+	// Function is the name that C++ gives the kernel, if that is another one.
+	Function string    `json:"function,omitempty"`
+	Text     string    `json:"text"` // hash of the kernel's text: the same kernel in several modules is one
+	Grid     [3]uint32 `json:"grid"`
+	Block    [3]uint32 `json:"block"`
+	Shared   uint32    `json:"shared,omitempty"`
+	Outcome  string    `json:"outcome"`
+	Why      string    `json:"why,omitempty"`
+	Seconds  float64   `json:"seconds,omitempty"` // that the reference took
+	Touched  int       `json:"touched,omitempty"` // bytes in the chunks that either changed
+	Params   []string  `json:"params,omitempty"`
+	Where    []Where   `json:"where,omitempty"`
+	Dump     string    `json:"dump,omitempty"`
 	// Launches is how many the program made, compared or not, in a line with the outcome Ran.
 	Launches uint64 `json:"launches,omitempty"`
 }
+
+// name is the kernel's for people: that of C++, cut where its template's arguments are long.
+func (l *Line) name() string {
+	if l.Function == "" {
+		return l.Kernel
+	}
+	return demangle.Column(l.Kernel, mostOfName)
+}
+
+// mostOfName is how many characters of a name a line has; JSON has all.
+const mostOfName = 160
 
 // Where is a region in which memory differs.
 type Where struct {
@@ -93,13 +107,16 @@ func newReport(path string) *report {
 // add writes a line, and says it aloud if the two differ.
 func (r *report) add(l *Line) {
 	l.Program = r.program
+	if name := demangle.Name(l.Kernel); name != l.Kernel {
+		l.Function = name
+	}
 	if l.Outcome == Different {
 		what := l.Why
 		if len(l.Where) > 0 {
 			w := &l.Where[0]
 			what = strings.TrimSpace(fmt.Sprintf("%d words of the %d bytes at %s, first at +%d: %s, reference %s %s", w.Words, w.Size, w.Base, w.Offset, w.Device, w.Reference, l.Why))
 		}
-		logx.Warnf("kernel %s, grid %v, block %v differs from the reference: %s", l.Kernel, l.Grid, l.Block, what)
+		logx.Warnf("kernel %s, grid %v, block %v differs from the reference: %s", l.name(), l.Grid, l.Block, what)
 	}
 	b, err := json.Marshal(l)
 	if err != nil {

@@ -146,7 +146,7 @@ func (s *Summary) Tell(out io.Writer, with string) {
 		fmt.Fprintln(out, w)
 	}
 	for _, l := range s.Different() {
-		fmt.Fprintf(out, "DIFFERENT %s %s, grid %v, block %v: %s\n", l.Text, l.Kernel, l.Grid, l.Block, l.Why)
+		fmt.Fprintf(out, "DIFFERENT %s %s, grid %v, block %v: %s\n", l.Text, l.name(), l.Grid, l.Block, l.Why)
 		for _, w := range l.Where {
 			fmt.Fprintf(out, "    %d words of %d bytes at %s, first at +%d: %s, reference %s\n", w.Words, w.Size, w.Base, w.Offset, w.Device, w.Reference)
 		}

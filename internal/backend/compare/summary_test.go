@@ -18,7 +18,7 @@ func TestSummary(t *testing.T) {
 		return path
 	}
 	a := put("a", `{"text":"1","kernel":"k","outcome":"same","touched":64}`, `{"text":"2","kernel":"l","outcome":"skipped","why":"time"}`, `{"outcome":"ran","launches":10}`)
-	b := put("b", `{"text":"1","kernel":"k","outcome":"explained","why":"order: 2^-20"}`, `{"text":"3","kernel":"m","outcome":"different"}`, `{"outcome":"ran","launches":7}`)
+	b := put("b", `{"text":"1","kernel":"k","outcome":"explained","why":"order: 2^-20"}`, `{"text":"3","kernel":"_Z5scaleIfLi4EEvPT_i","function":"void scale<float, 4>(float*, int)","outcome":"different"}`, `{"outcome":"ran","launches":7}`)
 	s, err := Summarise(a, b)
 	if err != nil {
 		t.Fatal(err)
@@ -34,9 +34,24 @@ func TestSummary(t *testing.T) {
 	}
 	var out strings.Builder
 	s.Tell(&out, "interp")
-	for _, want := range []string{"3 launches of 2 different kernels compared with interp", "; there were 17 launches\n", "DIFFERENT 3 m"} {
+	for _, want := range []string{"3 launches of 2 different kernels compared with interp", "; there were 17 launches\n", "DIFFERENT 3 scale<float, 4>, grid"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %s", want, out.String())
 		}
+	}
+}
+
+// TestReportNames: a line has both names of a kernel, and its C++ name only where it is another one.
+func TestReportNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report")
+	r := NewReporter(path)
+	r.Add(&Line{Kernel: "_Z5scaleIfLi4EEvPT_i", Outcome: Same})
+	r.Add(&Line{Kernel: "plain", Outcome: Same})
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(text); !strings.Contains(got, `"kernel":"_Z5scaleIfLi4EEvPT_i","function":"void scale\u003cfloat, 4\u003e(float*, int)"`) || strings.Count(got, "function") != 1 {
+		t.Error(got)
 	}
 }
