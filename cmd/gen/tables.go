@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,6 +61,31 @@ func (w *world) scanBase() error {
 	return nil
 }
 
+var localInclude = regexp.MustCompile(`(?m)^#include "([a-y][^"]*)"`) // z: generated, and in the sum by its rows
+
+// sharedHeaders is a sum of the text of c/base/host.h, where the structs are that base and Go image exchange, and of all that it includes.
+func (w *world) sharedHeaders() (uint64, error) {
+	sum := fnv.New64a()
+	seen := map[string]bool{}
+	list := []string{"host.h"}
+	for len(list) > 0 {
+		name := list[0]
+		if list = list[1:]; seen[name] {
+			continue
+		}
+		seen[name] = true
+		text, err := os.ReadFile(filepath.Join(w.root, "c/base", name))
+		if err != nil {
+			return 0, err
+		}
+		_, _ = fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text) // a hash takes all
+		for _, m := range localInclude.FindAllSubmatch(text, -1) {
+			list = append(list, string(m[1]))
+		}
+	}
+	return sum.Sum64(), nil
+}
+
 // answer says who answers a symbol of a library, and with which C function if the base does.
 func (w *world) answer(f front, s spec.Symbol) (kind int, entry string) {
 	// Few functions of the base depend on the default stream; for the others every variant is the same.
@@ -110,8 +136,12 @@ func writeTables(w *world) error {
 		h.f("#define KZ_API %s\n#define KZ_ROWS \"%s\"\n#include \"slots.inc\"\n#undef KZ_API\n#undef KZ_ROWS\n\n", r.api, rowsFile(r.api))
 		sums = append(sums, fmt.Sprintf("(KZ_API_%[1]s + 1) * kz_hash_%[1]s()", r.api))
 	}
-	h.f("// Both sides were generated from the same rows when their sums are the same.\n")
-	h.f("static inline uint64_t kz_hash(void) {\n\treturn %s;\n}\n#endif\n\n#endif\n", strings.Join(sums, " +\n\t       "))
+	shared, err := w.sharedHeaders()
+	if err != nil {
+		return err
+	}
+	h.f("// Both sides were generated from the same rows, and compiled with the same structs, when their sums are the same: the first number\n// is that of host.h and what it includes.\n")
+	h.f("static inline uint64_t kz_hash(void) {\n\treturn %#xull +\n\t       %s;\n}\n#endif\n\n#endif\n", shared, strings.Join(sums, " +\n\t       "))
 	w.files["c/base/ztable.h"] = h.Bytes()
 
 	libs.header("//", apiFiles)
