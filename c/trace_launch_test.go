@@ -52,3 +52,20 @@ func TestTraceLaunches(t *testing.T) {
 		}
 	}
 }
+
+// TestTraceKernels: any number of kernels is launched with its parameters in the trace. The layouts of these take 10 MiB.
+func TestTraceKernels(t *testing.T) {
+	const kernels, parameters = 2600, 1000
+	libs := dist(t)
+	files := traced(t, libs, []string{"KUDZU_BACKEND=interp"}, compile(t, "trace_kernels", "-L"+libs, "-lcuda"))
+	calls := files[0].of("cuLaunchKernel")
+	if len(calls) != kernels || files[0].lost != 0 {
+		t.Fatalf("%d launches, %d records were lost", len(calls), files[0].lost)
+	}
+	for i, c := range calls {
+		got := c.behind(9)
+		if len(got) != 4*parameters || binary.LittleEndian.Uint32([]byte(got)) != uint32(i) || binary.LittleEndian.Uint32([]byte(got[len(got)-4:])) != ^uint32(i) {
+			t.Fatalf("launch %d has %d bytes of parameters", i, len(got))
+		}
+	}
+}

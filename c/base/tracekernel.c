@@ -6,12 +6,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { TABLE = 4096, PROBES = 8, PARAMETERS = 1024, ARENA = 1 << 18, ARENAS = 32, UNKNOWN = UINT16_MAX };
+enum { ROOM = 4096, PARAMETERS = 1024, ARENA = 1 << 18, UNKNOWN = UINT16_MAX };
 
-static struct kz_layout *_Atomic table[TABLE];
+// The layouts by key. A table that is half full is followed by one of twice the size, without those that a later epoch has made void;
+// readers may still be in it, so it stays.
+struct table {
+	uint64_t room, used; // room: a power of two
+	struct kz_layout *_Atomic at[];
+};
+
+static struct table *_Atomic layouts; // stored to under kz_trace_lock
 static _Atomic uint32_t epoch = 1;
-static char *arena, *arena_end; // guarded by kz_trace_lock, as arenas and stores to the table
-static int arenas;
+static char *arena, *arena_end; // guarded by kz_trace_lock, as stores to the table
 
 // Addresses that __cudaRegisterFunction was told: of others the runtime is not asked, because its answer would be the thread's
 // last error. A set that is half full is followed by one of twice the size; readers may still be in it, so it stays.
@@ -24,7 +30,16 @@ static struct set *_Atomic registered; // stored to under kz_trace_lock
 static _Atomic uint64_t registrations; // counts them
 static _Atomic int unknown;            // a layout that says that nobody knows the kernel may be in the table
 
-static uint32_t slot_of(uint64_t key) { return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) % TABLE; }
+// slot is where the layout of a key is, or an empty place.
+static struct kz_layout *_Atomic *slot(struct table *t, uint64_t key) {
+	uint64_t i = key * 0x9e3779b97f4a7c15u >> 20;
+	for (;; i++) {
+		struct kz_layout *_Atomic *one = &t->at[i & (t->room - 1)];
+		struct kz_layout *is = atomic_load_explicit(one, memory_order_acquire);
+		if (!is || is->of == key)
+			return one;
+	}
+}
 
 void kz_layouts_drop(void) { atomic_fetch_add(&epoch, 1); }
 
@@ -40,7 +55,7 @@ static _Atomic uint64_t *place(struct set *s, uint64_t host) {
 
 // larger makes the next set. Preconditions: kz_trace_lock is held.
 static struct set *larger(struct set *old) {
-	uint64_t room = old ? 2 * old->room : TABLE;
+	uint64_t room = old ? 2 * old->room : ROOM;
 	struct set *s = mmap(NULL, sizeof *s + room * sizeof *s->at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (s == MAP_FAILED)
 		return NULL;
@@ -112,32 +127,51 @@ static uint64_t of_runtime(uint64_t host, int library) {
 
 static size_t size_of(const struct kz_layout *l) { return sizeof *l + l->count * sizeof *l->parameter; }
 
-// keep puts a layout into the table. Preconditions: kz_trace_lock is held.
+// wider makes the next table. Preconditions: kz_trace_lock is held.
+static struct table *wider(struct table *old, uint32_t now) {
+	uint64_t live = 0;
+	for (uint64_t i = 0; old && i < old->room; i++) {
+		struct kz_layout *l = atomic_load(&old->at[i]);
+		live += l && __atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now;
+	}
+	uint64_t room = old ? old->room : ROOM;
+	while (live >= room / 4)
+		room *= 2;
+	struct table *t = mmap(NULL, sizeof *t + room * sizeof *t->at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (t == MAP_FAILED)
+		return NULL;
+	t->room = room, t->used = live;
+	for (uint64_t i = 0; old && i < old->room; i++) {
+		struct kz_layout *l = atomic_load(&old->at[i]);
+		if (l && __atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now)
+			atomic_store(slot(t, l->of), l);
+	}
+	atomic_store_explicit(&layouts, t, memory_order_release);
+	return t;
+}
+
+// keep puts a layout into the table; NULL where there is no memory. Preconditions: kz_trace_lock is held.
 static const struct kz_layout *keep(const struct kz_layout *l) {
-	uint32_t at = slot_of(l->of);
-	struct kz_layout *_Atomic *to = &table[at];
-	for (uint32_t i = 0; i < PROBES; i++) {
-		struct kz_layout *_Atomic *one = &table[(at + i) % TABLE];
-		struct kz_layout *old = atomic_load(one);
-		if (old && old->of != l->of)
-			continue;
-		if (old && old->count == l->count && old->bytes == l->bytes && !memcmp(old->parameter, l->parameter, l->count * sizeof *l->parameter)) {
-			__atomic_store_n(&old->epoch, l->epoch, __ATOMIC_RELEASE);
-			return old;
-		}
-		to = one;
-		break;
+	struct table *t = atomic_load(&layouts);
+	if ((!t || t->used >= t->room / 2) && !(t = wider(t, l->epoch)))
+		return NULL;
+	struct kz_layout *_Atomic *to = slot(t, l->of);
+	struct kz_layout *old = atomic_load(to);
+	if (old && old->count == l->count && old->bytes == l->bytes && !memcmp(old->parameter, l->parameter, l->count * sizeof *l->parameter)) {
+		__atomic_store_n(&old->epoch, l->epoch, __ATOMIC_RELEASE);
+		return old;
 	}
 	size_t bytes = (size_of(l) + 7) & ~(size_t)7;
 	if ((size_t)(arena_end - arena) < bytes) {
-		char *more = arenas < ARENAS ? mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+		char *more = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (more == MAP_FAILED)
 			return NULL;
-		arena = more, arena_end = more + ARENA, arenas++;
+		arena = more, arena_end = more + ARENA;
 	}
 	struct kz_layout *kept = (struct kz_layout *)arena;
 	arena += bytes;
 	memcpy(kept, l, size_of(l));
+	t->used += !old;
 	atomic_store_explicit(to, kept, memory_order_release);
 	return kept;
 }
@@ -168,16 +202,12 @@ static const struct kz_layout *learn(uint64_t key, uint64_t kernel, int runtime,
 
 const struct kz_layout *kz_layout(uint64_t kernel, int runtime) {
 	uint64_t key = runtime < 0 ? kernel : kernel ^ (uint64_t)1 << 63;
-	uint32_t at = slot_of(key), now = atomic_load_explicit(&epoch, memory_order_acquire);
-	for (uint32_t i = 0; i < PROBES; i++) {
-		struct kz_layout *l = atomic_load_explicit(&table[(at + i) % TABLE], memory_order_acquire);
-		if (!l)
-			break;
-		if (l->of == key) {
-			if (__atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now)
-				return l->count || l->bytes != UNKNOWN ? l : NULL;
-			break;
-		}
+	uint32_t now = atomic_load_explicit(&epoch, memory_order_acquire);
+	struct table *t = atomic_load_explicit(&layouts, memory_order_acquire);
+	if (t) {
+		struct kz_layout *l = atomic_load_explicit(slot(t, key), memory_order_acquire);
+		if (l && __atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now)
+			return l->count || l->bytes != UNKNOWN ? l : NULL;
 	}
 	return kernel ? learn(key, kernel, runtime, now) : NULL;
 }
