@@ -30,6 +30,7 @@ type Config struct {
 	Strict   bool            // a kernel that cannot be compiled fails instead of being interpreted, and is optimised at once
 	Shared   *compile.Client // whom all backends of a list ask; nil: one of their own
 
+	Order  backend.Order          // in which blocks of the cpu backend begin
 	Change func(*compile.Request) // changes what the cpu backend asks for; nil: nothing
 }
 
@@ -74,7 +75,7 @@ func HIP(cfg Config) backend.Backend { return hip.New(hip.Config{Compiler: Clien
 // CPU is the compiling backend, with the interpreter for what it cannot compile.
 func CPU(cfg Config) backend.Backend {
 	b := &cpuBackend{fallback: &fallback{}}
-	c := cpu.Config{Compiler: Client(cfg), Fallback: b.fallback}
+	c := cpu.Config{Compiler: Client(cfg), Fallback: b.fallback, Order: cfg.Order}
 	if cfg.Change != nil {
 		c.Compiler = changed{Client(cfg), cfg.Change}
 	}

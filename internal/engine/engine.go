@@ -96,6 +96,19 @@ var Default = sync.OnceValues(func() (*Engine, error) {
 	return e, e.SetLimit(limit)
 })
 
+// Order is the order in which the blocks of kernels begin, or their clusters. With several workers they overlap.
+type Order int
+
+// The orders; Random has a seed.
+const (
+	Forward Order = C.KZ_ORDER_FORWARD
+	Reverse Order = C.KZ_ORDER_REVERSE
+	Random  Order = C.KZ_ORDER_RANDOM
+)
+
+// SetOrder sets it, once, before the first launch.
+func (e *Engine) SetOrder(o Order, seed uint64) { C.kz_engine_order(e.c, C.int(o), C.uint64_t(seed)) }
+
 // DefaultThreads is KUDZU_THREADS, or the processors that affinity and control groups allow.
 func DefaultThreads() (int, error) {
 	if s := config.Get(config.Threads); s != "" {

@@ -166,6 +166,9 @@ int kz_engine_threads(struct kz_engine *e);
 // Launches that run longer are stopped and end their domain. Once, before the first launch.
 int kz_engine_limit(struct kz_engine *e, uint32_t ms);
 uint32_t kz_engine_limited(struct kz_engine *e); // the limit, 0: none
+// The order in which the blocks of kernels begin, or their clusters; with several workers they overlap. Once, before the first launch.
+enum { KZ_ORDER_FORWARD, KZ_ORDER_REVERSE, KZ_ORDER_RANDOM };
+void kz_engine_order(struct kz_engine *e, int order, uint64_t seed);
 int kz_engine_narrow(struct kz_engine *e); // address space is short: kernels must test offsets in shared memory themselves
 struct kz_stats {
 	uint64_t kernels, chunks, helped, wakes, extra, yields, parked;

@@ -410,6 +410,8 @@ struct kz_thread {
 struct kz_engine {
 	int n; // regular workers
 	bool narrow; // address space is short: guards are small, and code tests its offsets
+	int order; // of blocks, KZ_ORDER_
+	uint64_t order_seed;
 	kz_lock lock; // KZ_RANK_ENGINE
 	struct kz_queue *ready_head[KZ_PRIORITIES], *ready_tail[KZ_PRIORITIES];
 	struct kz_op *jobs_head, *jobs_tail;

@@ -35,15 +35,16 @@ type Options struct {
 	interp interp.With
 }
 
-// SetOrder sets the order of blocks; only the interpreter has one.
+// SetOrder sets the order of blocks, on CPUs and the interpreter: a GPU takes them as it likes.
 func (o *Options) SetOrder(s string) error {
-	order, err := interp.ParseOrder(s)
+	order, err := backend.ParseOrder(s)
 	if err != nil {
 		return err
 	}
-	if o.interp.Order = order; order != (interp.Order{}) && o.Backend != "interp" {
-		return fmt.Errorf("only the interpreter runs blocks in a given order; workers of %s take them as they come", o.Backend)
+	if order != (backend.Order{}) && (o.Backend == "cuda" || o.Backend == "hip") {
+		return fmt.Errorf("blocks have an order on CPUs and on the interpreter only; %s begins them as it likes", o.Backend)
 	}
+	o.interp.Order, o.Devices.Order = order, order
 	return nil
 }
 

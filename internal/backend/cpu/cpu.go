@@ -55,6 +55,7 @@ type Config struct {
 	Memory   uint64         // bytes of each device; 0: KUDZU_MEMORY, or a share of 80 % of what the process may use
 	System   quota.System   // which is asked for that; the zero value is the machine
 	Env      func(string) string
+	Order    backend.Order // of blocks
 }
 
 // Backend finds the devices.
@@ -115,6 +116,12 @@ func (b *Backend) Open() ([]backend.Device, error) {
 		if e, err = engine.Default(); err != nil {
 			return nil, plain(err)
 		}
+	}
+	switch o := b.cfg.Order; {
+	case o.Reverse:
+		e.SetOrder(engine.Reverse, 0)
+	case o.Random:
+		e.SetOrder(engine.Random, o.Seed)
 	}
 	if b.report == nil {
 		b.report = openReport(b.cfg.Env(config.Stats))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"kudzu/internal/backend"
@@ -74,33 +73,11 @@ func (w *Watch) touch(t *thread, addr, n uint64) {
 	}
 }
 
-// Order is the order in which blocks begin.
-type Order struct {
-	Reverse bool
-	Random  bool
-	Seed    uint64
-}
-
-// ParseOrder reads forward, reverse or random:SEED.
-func ParseOrder(s string) (o Order, err error) {
-	name, seed, ok := strings.Cut(s, ":")
-	switch {
-	case name == "forward" && !ok:
-	case name == "reverse" && !ok:
-		o.Reverse = true
-	case name == "random":
-		o.Random = true
-		if ok {
-			_, err = fmt.Sscanf(seed, "%d", &o.Seed)
-		}
-	default:
-		err = fmt.Errorf("order %q is not forward, reverse or random:SEED", s)
-	}
-	return o, err
-}
+// Order is backend.Order.
+type Order = backend.Order
 
 // permutation maps the number of a block's turn to a block. With clusters, whole clusters change places.
-func (o Order) permutation(blocks, cluster uint64) func(uint64) uint64 {
+func permutation(o Order, blocks, cluster uint64) func(uint64) uint64 {
 	n := blocks / cluster
 	var of func(uint64) uint64
 	switch {
@@ -145,7 +122,7 @@ func RunWith(k backend.Kernel, l *backend.Launch, with With) error {
 		return err
 	}
 	g.watch = with.Watch
-	if g.order = with.Order.permutation(g.blocks, g.clusterSize()); g.order != nil || g.watch != nil {
+	if g.order = permutation(with.Order, g.blocks, g.clusterSize()); g.order != nil || g.watch != nil {
 		g.workers = 1
 	}
 	if with.Limit > 0 {
