@@ -47,7 +47,7 @@ type Operand struct {
 	Down, Right  int64  // numbers to the next row, and column
 	Rows, Cols   int64
 	List, Host   bool
-	conj         bool // its conjugate is meant
+	Conj         bool // its conjugate is meant
 	Elem         Elem
 	at           []uint64 // the first number of each
 	of           int64    // whose numbers v are, counted from 1
@@ -72,7 +72,7 @@ func (v vector) operand(n int64, e Elem) *Operand {
 
 // Operand is a scalar, whose value is At(0, 0).
 func (s Scalar) Operand() *Operand {
-	o := &Operand{Base: s.At, Rows: 1, Cols: 1, Elem: s.Type, conj: s.Conj}
+	o := &Operand{Base: s.At, Rows: 1, Cols: 1, Elem: s.Type, Conj: s.Conj}
 	if s.At == 0 {
 		o.v, o.of, o.Rows = []complex128{complex(s.Re, s.Im)}, -1, 0
 		if s.Conj {
@@ -114,7 +114,7 @@ func (o *Operand) decode(raw []byte) []complex128 {
 	for j := range o.Cols {
 		for i := range o.Rows {
 			x := Decode(o.Elem, raw[(i*o.Down+j*o.Right-o.lowest)*size:])
-			if o.conj {
+			if o.Conj {
 				x = cmplx.Conj(x)
 			}
 			v = append(v, x)
@@ -135,6 +135,14 @@ func (o *Operand) All(b int64) []complex128 {
 	}
 	o.v, o.of = o.decode(o.m.Before(o.memory(b))), b+1
 	return o.v
+}
+
+// Bytes is the memory of matrix b before the call.
+func (o *Operand) Bytes(b int64) []byte {
+	if len(o.at) == 0 {
+		return nil
+	}
+	return o.m.Before(o.memory(b))
 }
 
 // At is one of them.

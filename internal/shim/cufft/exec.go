@@ -4,6 +4,7 @@ import (
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/shim/again"
 	"kudzu/internal/spec/fft"
 )
 
@@ -44,12 +45,18 @@ func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
 		return noWorkspace
 	}
 	c := &call{at: [3]uint64{uint64(in), uint64(out), uint64(area)}, tables: uint64(v.tables), inverse: inverse}
-	for _, o := range v.ops {
-		if err := o.launch(d, p.stream, c); err != nil {
-			return err
+	launch := func() error {
+		for _, o := range v.ops {
+			if err := o.launch(d, p.stream, c); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
+	if again.On() && !p.geometry.empty {
+		return again.Do(d, p.stream, p.again(f, uint64(in), uint64(out), inverse), launch)
+	}
+	return launch()
 }
 
 // exec executes a plan in a direction. The library does not ask whether the function is the one of the plan's types.

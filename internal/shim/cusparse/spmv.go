@@ -110,7 +110,12 @@ func (t *Thread) SpMV(h uint64, op operation, alpha hostmem.Ptr, a, x uint64, be
 		if p.beta, err = c.scalar(beta, e); err != nil {
 			return err
 		}
-		return c.vector(&p, vx.view(), vy.view())
+		run := func() error { return c.vector(&p, vx.view(), vy.view()) }
+		rows, cols := m.sizeUnder(op)
+		if s := p.sums("SpMV", vx.view(), vy.view(), rows, cols, 1); s != nil {
+			return s.Do(c.d, c.stream, run)
+		}
+		return run()
 	})
 }
 
@@ -249,7 +254,14 @@ func (t *Thread) SpMM(h uint64, op, opB operation, alpha hostmem.Ptr, a, b uint6
 		for i := range max(mc.batch, 1) {
 			p.a = m.nth(i)
 			db, _, n := mb.nth(i).under(opB)
-			if err := c.matrix(&p, db, mc.nth(i).view(), n); err != nil {
+			run := func() error { return c.matrix(&p, db, mc.nth(i).view(), n) }
+			rows, cols := m.sizeUnder(op)
+			if s := p.sums("SpMM", db, mc.nth(i).view(), rows, cols, n); s != nil {
+				err = s.Do(c.d, c.stream, run)
+			} else {
+				err = run()
+			}
+			if err != nil {
 				return err
 			}
 		}
