@@ -8,6 +8,7 @@
 #   scripts/apps-compare.sh page          writes it to docs/tools.md
 # MINUTES=20: what is not through by then is left, and the next run goes on there; 0: no limit. A unit that is through is not run again
 # with the same Kudzu. FULL=1: all types and all sizes of batches, which takes hours. WITH=cpu:avx2: not with the interpreter.
+# LAUNCHES=1: so many launches of each kernel and block shape; 4, or with FULL=1 16.
 # The exit is 1 if a program fails, or if a launch differs and docs/numerics.md does not say why.
 set -eu
 cd "$(dirname "$0")/.."
@@ -94,8 +95,8 @@ compare() {
     [ "$(left)" -gt 60 ] || { echo "compare: $1 is left: no time" >&2; return 0; }
     echo "== $1"
     # Few launches of each kernel and block shape, so that each has its turn. The interpreter takes long for llama.cpp's products.
-    launches=4 seconds=10
-    [ -z "$full" ] || launches=16 seconds=40
+    launches=${LAUNCHES:-4} seconds=10
+    [ -z "$full" ] || launches=${LAUNCHES:-16} seconds=40
     [ "$part" != llama ] || seconds=60
     options="--with $with --launches $launches --seconds $seconds"
     rc=0
