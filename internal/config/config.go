@@ -117,7 +117,7 @@ var Groups = []Group{
 		{CompareDump, false, "dir", "a folder for launches that differ"},
 		{CompareWith, false, "socket", "where `kudzu compare` listens; default: the interpreter in the process"},
 		{CompareBounds, false, "file", "tolerances by kernel"},
-		{CompareLibraries, false, "ref|openblas", "calls of cuBLAS and other libraries are done again in plain Go, products by this, or a path, and compared"},
+		{CompareLibraries, false, "ref|openblas", "calls of cuBLAS and others are done again, and compared"},
 		{Dump, false, "file", "a launch is written to it, as `kudzu dump` has it ([how](docs/tools.md))"},
 		{DumpKernel, false, "regexp", "names of the kernels; default: any"},
 		{DumpLaunch, true, "1,all,memory=4G", "which launch of theirs, or `every`; all memory; at most so much"},

@@ -501,6 +501,7 @@ bool kz_job_take(struct kz_engine *e, struct kz_op *op, uint64_t *block); // one
 struct kz_ctx *kz_ctx_take(struct kz_engine *e);
 void kz_ctx_give(struct kz_ctx *c);
 void kz_task_post(struct kz_engine *e, struct kz_op *op);
+uint64_t kz_turn(const struct kz_engine *e, const struct kz_op *op, uint64_t n); // the block, or the cluster, that is the n-th of a job to begin
 bool kz_task_claim(struct kz_engine *e, struct kz_op *op);
 
 #endif

@@ -174,41 +174,12 @@ static void learn_chunk(struct kz_op *op, int64_t ns, uint64_t blocks) {
 	atomic_fetch_add_explicit(&op->job.spent, (uint64_t)(ns > 0 ? ns : 0), memory_order_relaxed);
 }
 
-void kz_engine_order(struct kz_engine *e, int order, uint64_t seed) {
-	e->order = order;
-	e->order_seed = seed;
-}
-
-static uint64_t mixed(uint64_t x) {
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-static bool apart(uint64_t a, uint64_t b) { // no common divisor
-	while (b) {
-		uint64_t r = a % b;
-		a = b, b = r;
-	}
-	return a == 1;
-}
-
-// turn is the block, or the cluster, that is the n-th of a job to begin.
-static uint64_t turn(const struct kz_engine *e, const struct kz_op *op, uint64_t n) {
-	uint64_t total = op->job.total;
-	if (op->kind != KZ_OP_KERNEL || e->order == KZ_ORDER_FORWARD || total < 2) return n;
-	if (e->order == KZ_ORDER_REVERSE) return total - 1 - n;
-	uint64_t x = mixed(e->order_seed + total * 0x9e3779b97f4a7c15u), step = x % (total - 1) + 1;
-	while (!apart(step, total)) step = step % (total - 1) + 1;
-	return (uint64_t)((mixed(x) % total + (unsigned __int128)n * step) % total);
-}
-
 static bool run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count) {
 	struct kz_fault f;
 	c->yields = c->naps = 0;
 	if (c->e->order != KZ_ORDER_FORWARD && op->kind == KZ_OP_KERNEL) {
 		for (uint64_t i = first; i < first + count; i++)
-			if (kz_run_blocks(c, op, turn(c->e, op, i), 1, &f) != KZ_FAULT_NONE) {
+			if (kz_run_blocks(c, op, kz_turn(c->e, op, i), 1, &f) != KZ_FAULT_NONE) {
 				fail(op, &f);
 				return false;
 			}
@@ -292,7 +263,7 @@ bool kz_job_take(struct kz_engine *e, struct kz_op *op, uint64_t *block) {
 		kz_release(&e->lock);
 	}
 	atomic_fetch_add_explicit(&e->s_chunks, 1, memory_order_relaxed);
-	*block = turn(e, op, at);
+	*block = kz_turn(e, op, at);
 	return true;
 }
 
