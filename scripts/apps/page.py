@@ -78,7 +78,7 @@ def start(rows, client, version, source):
 
 
 def summary(rows, timed):
-    yield "| program | where from | claim | right | bound up to | first run | warm caches | second run | CPU path | launches | start |"
+    yield "| program | from | claim | right | bound up to | first run | warm caches | second run | CPU path | launches | start |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for (client, version, source, cc), rs in clients(rows):
         right = [r for r in rs if r["status"] == "right"]
