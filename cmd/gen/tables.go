@@ -140,8 +140,12 @@ func writeTables(w *world) error {
 	if err != nil {
 		return err
 	}
-	h.f("// Both sides were generated from the same rows, and compiled with the same structs, when their sums are the same: the first number\n// is that of host.h and what it includes.\n")
-	h.f("static inline uint64_t kz_hash(void) {\n\treturn %#xull +\n\t       %s;\n}\n#endif\n\n#endif\n", shared, strings.Join(sums, " +\n\t       "))
+	h.f("#include \"zshared.h\"\n\n// Both sides were generated from the same rows, and compiled with the same structs, when their sums are the same.\n")
+	h.f("static inline uint64_t kz_hash(void) {\n\treturn KZ_SHARED +\n\t       %s;\n}\n#endif\n\n#endif\n", strings.Join(sums, " +\n\t       "))
+	var s out
+	s.header("//", "c/base/host.h and what it includes")
+	s.f("// Their sum, beside what is compiled with them: the go command does not see that headers outside of a package change.\n#define KZ_SHARED %#xull\n", shared)
+	w.files["internal/abi/zshared.h"] = s.Bytes()
 	w.files["c/base/ztable.h"] = h.Bytes()
 
 	libs.header("//", apiFiles)
