@@ -104,7 +104,7 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	case a.same() && e.segmented(a):
 		out = e.loadSegments(a)
 	case a.unit() && a.same():
-		out = e.loadWide(a, len(a.types))
+		out = e.loadWide(a)
 	case e.segVectors(a):
 		out = e.loadSegVectors(a)
 	case e.segStrided(a):
@@ -117,6 +117,8 @@ func emitLoad(e *emitter, in *ir.Inst) {
 		out = e.loadQuads(a)
 	case e.mayBeUnit(a):
 		out = e.choose(e.isUnit(a), "unit", func() []ll.Val { return []ll.Val{e.loadAtFirst(a)} }, func() []ll.Val { return e.gather(a) })
+	case e.mayBeWide(a):
+		out = e.choose(e.isWide(a), "wide", func() []ll.Val { return e.loadVectors(a, e.firstPointer(a)) }, func() []ll.Val { return e.gather(a) })
 	default:
 		out = e.gather(a)
 	}
@@ -178,21 +180,22 @@ func (e *emitter) loadUnit(a *access) ll.Val {
 	return e.maskedLoad(memType(a.types[0]), e.w, a.elem, p, a.mask, a.all, a.ro)
 }
 
-// loadWide loads vectors of n elements a lane as n contiguous vectors and takes them apart; with lanes missing it gathers.
-func (e *emitter) loadWide(a *access, n int) []ll.Val {
-	fast := func() []ll.Val {
-		t := memType(a.types[0])
-		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
-		var raw []ll.Val
-		for i := 0; i < n; i++ {
-			raw = append(raw, e.maskedLoad(t, e.w, a.elem, e.at(p, i*e.w*a.elem), ll.Val{}, true, a.ro))
-		}
-		var out []ll.Val
-		for i := 0; i < n; i++ {
-			out = append(out, e.pick(raw, n, i))
-		}
-		return out
+// loadVectors loads the vectors of all lanes, which lie behind each other from p on, and takes them apart.
+func (e *emitter) loadVectors(a *access, p ll.Val) []ll.Val {
+	n, t := len(a.types), memType(a.types[0])
+	var raw, out []ll.Val
+	for i := range n {
+		raw = append(raw, e.maskedLoad(t, e.w, a.elem, e.at(p, i*e.w*a.elem), ll.Val{}, true, a.ro))
 	}
+	for i := range n {
+		out = append(out, e.pick(raw, n, i))
+	}
+	return out
+}
+
+// loadWide loads vectors of n elements a lane as n contiguous vectors; with lanes missing it gathers.
+func (e *emitter) loadWide(a *access) []ll.Val {
+	fast := func() []ll.Val { return e.loadVectors(a, e.pointer(a.in.Space, e.scalar(a.in.Args[0]))) }
 	if a.all {
 		return fast()
 	}
@@ -342,58 +345,6 @@ func (e *emitter) loadSegStrided(a *access) []ll.Val {
 	return []ll.Val{e.concat(got)}
 }
 
-// mayBeUnit reports an access of one element that may turn out to be contiguous: nothing says so, but nothing
-// read from memory decides where they are either. The check costs a quarter of a gather.
-func (e *emitter) mayBeUnit(a *access) bool {
-	if a.shape.Seg > 0 && a.shape.Stride != int64(a.elem) { // neighbours are known to lie apart
-		return false
-	}
-	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && !fromMemory(a.in.Args[0], 0)
-}
-
-// fromMemory reports a value that depends on something loaded or exchanged: an index of that kind is rarely regular.
-func fromMemory(v *ir.Value, depth int) bool {
-	d := v.Def
-	if d == nil || v.Shape.Kind >= ir.Affine { // a loop's index is regular itself
-		return false
-	}
-	if d.Op.Row().Effects != 0 || d.Op == ir.Phi || depth > 12 {
-		return true
-	}
-	for _, a := range d.Args {
-		if !uniform(a) && fromMemory(a, depth+1) {
-			return true
-		}
-	}
-	return false
-}
-
-// isUnit asks whether all active lanes are contiguous from lane 0 on.
-func (e *emitter) isUnit(a *access) ll.Val {
-	if form, ok := e.narrowForm(a); ok {
-		return e.isUnitNarrow(a, form)
-	}
-	addr := e.vector(a.in.Args[0])
-	first := e.Extract(addr, 0)
-	want := e.Add(e.splat(first), e.offsets(ir.Shape{Stride: int64(a.elem)}, "i64"))
-	same := e.ICmp("eq", addr, want)
-	if !a.all {
-		same = e.Or(same, e.Not(a.mask))
-	}
-	return e.ICmp("eq", e.number(same), ll.Int("i32", -1))
-}
-
-func (e *emitter) firstPointer(a *access) ll.Val {
-	if form, ok := e.narrowForm(a); ok {
-		return e.pointer(a.in.Space, e.firstOf(form))
-	}
-	return e.pointer(a.in.Space, e.Extract(e.vector(a.in.Args[0]), 0))
-}
-
-func (e *emitter) loadAtFirst(a *access) ll.Val {
-	return e.maskedLoad(memType(a.types[0]), e.w, a.elem, e.firstPointer(a), a.mask, a.all, a.ro)
-}
-
 func emitStore(e *emitter, in *ir.Inst) {
 	e.before(in)
 	vals := in.Args[1:]
@@ -426,6 +377,9 @@ func (e *emitter) storeAt(a *access, vals []*ir.Value) {
 			e.maskedStore(e.stored(vals[0], e.w), a.elem, e.firstPointer(a), a.mask, a.all)
 			return nil
 		}, func() []ll.Val { e.scatter(a, vals); return nil })
+	case e.mayBeWide(a):
+		e.choose(e.isWide(a), "wide", func() []ll.Val { return e.storeVectors(a, e.firstPointer(a), vals) },
+			func() []ll.Val { e.scatter(a, vals); return nil })
 	default:
 		e.scatter(a, vals)
 	}
@@ -479,19 +433,21 @@ func (e *emitter) storeUniform(a *access, vals []*ir.Value) {
 	e.ifAny(a.mask, run)
 }
 
-// storeWide stores vectors of several elements a lane by shuffling them together; with lanes missing, one by one.
-func (e *emitter) storeWide(a *access, vals []*ir.Value) {
-	fast := func() []ll.Val {
-		p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
-		var xs []ll.Val
-		for _, v := range vals {
-			xs = append(xs, e.stored(v, e.w))
-		}
-		for i, part := range e.interleave(xs) {
-			e.Store(part, e.at(p, i*e.w*a.elem), a.elem)
-		}
-		return nil
+// storeVectors stores the vectors of all lanes behind each other from p on, by shuffling them together.
+func (e *emitter) storeVectors(a *access, p ll.Val, vals []*ir.Value) []ll.Val {
+	var xs []ll.Val
+	for _, v := range vals {
+		xs = append(xs, e.stored(v, e.w))
 	}
+	for i, part := range e.interleave(xs) {
+		e.Store(part, e.at(p, i*e.w*a.elem), a.elem)
+	}
+	return nil
+}
+
+// storeWide stores contiguous vectors of several elements a lane; with lanes missing, one by one.
+func (e *emitter) storeWide(a *access, vals []*ir.Value) {
+	fast := func() []ll.Val { return e.storeVectors(a, e.pointer(a.in.Space, e.scalar(a.in.Args[0])), vals) }
 	if a.all {
 		fast()
 		return

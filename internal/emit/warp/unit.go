@@ -22,7 +22,7 @@ func (e *emitter) narrowForm(a *access) (analysis.Linear, bool) {
 		if uniform(t.V) {
 			continue
 		}
-		if n++; n > maxNarrow || t.V.Type != ir.I32 || t.Ext != ir.SExt && t.Ext != ir.ZExt || t.K != uint64(a.elem) {
+		if n++; n > maxNarrow || t.V.Type != ir.I32 || t.Ext != ir.SExt && t.Ext != ir.ZExt || t.K != uint64(a.size) {
 			return form, false
 		}
 	}
@@ -81,4 +81,70 @@ func (e *emitter) laneZero(v *ir.Value) ll.Val {
 		return e.scalar(v)
 	}
 	return e.Extract(e.vector(v), 0)
+}
+
+// mayBeUnit reports an access of one element that may turn out to be contiguous: nothing says so, but nothing
+// read from memory decides where they are either. The check costs a quarter of a gather.
+func (e *emitter) mayBeUnit(a *access) bool {
+	if a.shape.Seg > 0 && a.shape.Stride != int64(a.elem) { // neighbours are known to lie apart
+		return false
+	}
+	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && !fromMemory(a.in.Args[0], 0)
+}
+
+// mayBeWide reports the same of vectors of several elements a lane, wherever their addresses are from: one by one they cost four
+// times as much as their check.
+func (e *emitter) mayBeWide(a *access) bool {
+	return e.w == 32 && len(a.types) > 1 && a.same() && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && a.shape.Seg == 0
+}
+
+// fromMemory reports a value that depends on something loaded or exchanged: an index of that kind is rarely regular.
+func fromMemory(v *ir.Value, depth int) bool {
+	d := v.Def
+	if d == nil || v.Shape.Kind >= ir.Affine { // a loop's index is regular itself
+		return false
+	}
+	if d.Op.Row().Effects != 0 || d.Op == ir.Phi || depth > 12 {
+		return true
+	}
+	for _, a := range d.Args {
+		if !uniform(a) && fromMemory(a, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// isUnit asks whether all active lanes are contiguous from lane 0 on.
+func (e *emitter) isUnit(a *access) ll.Val {
+	if form, ok := e.narrowForm(a); ok {
+		return e.isUnitNarrow(a, form)
+	}
+	addr := e.vector(a.in.Args[0])
+	first := e.Extract(addr, 0)
+	want := e.Add(e.splat(first), e.offsets(ir.Shape{Stride: int64(a.size)}, "i64"))
+	same := e.ICmp("eq", addr, want)
+	if !a.all {
+		same = e.Or(same, e.Not(a.mask))
+	}
+	return e.ICmp("eq", e.number(same), ll.Int("i32", -1))
+}
+
+// isWide asks whether all lanes act and their vectors are contiguous.
+func (e *emitter) isWide(a *access) ll.Val {
+	if a.all {
+		return e.isUnit(a)
+	}
+	return e.And(e.isUnit(a), e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1)))
+}
+
+func (e *emitter) firstPointer(a *access) ll.Val {
+	if form, ok := e.narrowForm(a); ok {
+		return e.pointer(a.in.Space, e.firstOf(form))
+	}
+	return e.pointer(a.in.Space, e.Extract(e.vector(a.in.Args[0]), 0))
+}
+
+func (e *emitter) loadAtFirst(a *access) ll.Val {
+	return e.maskedLoad(memType(a.types[0]), e.w, a.elem, e.firstPointer(a), a.mask, a.all, a.ro)
 }

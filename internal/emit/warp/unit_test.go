@@ -47,3 +47,47 @@ done: ret; }`
 		}
 	}
 }
+
+// TestWideUnit: vectors of four words a lane whose distance only the launch knows are right where they are contiguous, apart, backwards
+// or all the same, and where lanes are missing.
+func TestWideUnit(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u64 how) {
+.reg .pred %p; .reg .b32 %t<9>; .reg .b64 %p<9>;
+ld.param.u64 %p0, [in]; ld.param.u64 %p1, [out]; ld.param.u64 %p2, [how];
+ld.global.u32 %t0, [%p2]; ld.global.u32 %t1, [%p2+4]; ld.global.u32 %t2, [%p2+8]; mov.u32 %t3, %tid.x;
+mad.lo.s32 %t4, %t3, %t0, %t1; mul.wide.s32 %p3, %t4, 16; add.u64 %p4, %p0, %p3; add.u64 %p5, %p1, %p3;
+setp.eq.u32 %p, %t3, %t2; @%p bra done;
+ld.global.v4.u32 {%t5, %t6, %t7, %t8}, [%p4]; add.u32 %t5, %t5, 1; add.u32 %t7, %t7, 2;
+st.global.v4.u32 [%p5], {%t7, %t6, %t5, %t8};
+done: ret; }`
+	block := [3]uint32{64, 1, 1}
+	const all = 99
+	for _, cpu := range cpus {
+		k := compile(t, fromPTX(t, text, "k"), block, cpu)
+		if !strings.Contains(k.text, "wide") {
+			t.Errorf("%s: contiguous vectors are not looked for", cpu)
+		}
+		for _, how := range [][]uint32{{1, 0, all}, {1, 5, all}, {1, 0, 3}, {1, 0, 32}, {3, 0, all}, {^uint32(0), 63, all}, {0, 7, all}} {
+			t.Run(fmt.Sprint(cpu, how), func(t *testing.T) {
+				in, out, want := make([]uint32, 1024), make([]uint32, 1024), make([]uint32, 1024)
+				for i := range in {
+					in[i] = uint32(i*i + 7)
+				}
+				for i := range uint32(64) {
+					if at := 4 * (i*how[0] + how[1]); i != how[2] {
+						want[at], want[at+1], want[at+2], want[at+3] = in[at+2]+2, in[at+1], in[at]+1, in[at+3]
+					}
+				}
+				k.launch(t, [3]uint32{1, 1, 1}, block, 0, in, out, how)
+				for i := range want {
+					if out[i] != want[i] {
+						t.Fatalf("word %d: %d, want %d", i, out[i], want[i])
+					}
+				}
+			})
+		}
+	}
+}
