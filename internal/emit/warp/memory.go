@@ -539,7 +539,7 @@ func emitPrefetch(e *emitter, in *ir.Inst) {
 	if in.Bytes == 0 {
 		return
 	}
-	p := e.pointer(in.Space, e.scalar(in.Args[0]))
+	p := e.pointer(in.Space, e.laneZero(in.Args[0]))
 	for off := 0; off < e.w*int(in.Bytes); off += 64 {
 		e.fetch(e.at(p, off), in.Write)
 	}
