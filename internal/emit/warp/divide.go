@@ -12,6 +12,8 @@ import (
 func emitDiv(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		switch width := a[0].T.ElemBits(); {
+		case n == 32 && width == 32 && !emit.PlainDivisor(in) && uniform(in.Args[1]) && !fromMemory(in.Args[0], 0):
+			return e.rowDiv(in, a[0], a[1])
 		case n > 1 && width <= 32 && !emit.PlainDivisor(in):
 			return e.floatDiv(in.Op, a[0], a[1])
 		case n > 1 && width == 64 && e.cpu.avx512 && !powerOfTwo(in.Args[1]):
@@ -53,6 +55,31 @@ func (e *emitter) floatDiv(op ir.Op, x, y ll.Val) ll.Val {
 	r := e.Sub(xw, e.Mul(qi, d))
 	r = e.Trunc(r, orig)
 	return e.Select(zero, x.Int(-1), r)
+}
+
+// rowDiv divides an index by the length of a row: neighbours are mostly in one row, and lane 0's quotient, a scalar's, is that of all.
+// It is if no lane is less than its row's start, or a row's length beyond; the row must end before numbers wrap.
+func (e *emitter) rowDiv(in *ir.Inst, x, y ll.Val) ll.Val {
+	signed := in.Op == ir.DivS || in.Op == ir.RemS
+	most := int64(-1)
+	d, first := e.scalar(in.Args[1]), e.Freeze(e.Extract(x, 0))
+	usable := e.ICmp("ne", d, ll.Int("i32", 0))
+	if signed {
+		most = 1<<31 - 1
+		usable = e.And(e.ICmp("sgt", d, ll.Int("i32", 0)), e.ICmp("sge", first, ll.Int("i32", 0)))
+	}
+	by := e.Freeze(e.Select(usable, d, ll.Int("i32", 1)))
+	q := e.Binary("udiv", first, by)
+	start := e.Mul(q, by)
+	usable = e.And(usable, e.ICmp("ule", e.Sub(by, ll.Int("i32", 1)), e.Sub(ll.Int("i32", most), start)))
+	off := e.Sub(x, e.splat(start))
+	inRow := e.ICmp("eq", e.number(e.ICmp("ult", off, e.splat(by))), ll.Int("i32", -1))
+	return e.choose(e.And(usable, inRow), "row", func() []ll.Val {
+		if in.Op == ir.RemS || in.Op == ir.RemU {
+			return []ll.Val{off}
+		}
+		return []ll.Val{e.splat(q)}
+	}, func() []ll.Val { return []ll.Val{e.floatDiv(in.Op, x, y)} })[0]
 }
 
 // longDiv divides integers of 64 bits by the reciprocal of the divisor as a double, in two steps. The reciprocal is too small by

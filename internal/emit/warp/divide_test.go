@@ -3,6 +3,7 @@ package warp_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -143,6 +144,58 @@ func BenchmarkDivide(b *testing.B) {
 				k := compile(b, fromPTX(b, divides(form[:3], form[4:7], by), "k"), block, cpu)
 				time(b, k.prepare([3]uint32{n / 256, 1, 1}, block, 0, x, y, z), n)
 			})
+		}
+	}
+}
+
+// TestRowDivide: indices divided by the length of a row, whole warps in one row and not, at the ends of the numbers, by zero and by
+// negative numbers; what is loaded at a quotient, and at a row's number that was loaded, with neighbours inside of the row.
+func TestRowDivide(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 how, .param .u64 table, .param .u64 out) {
+.reg .b32 %%t<9>; .reg .b64 %%p<9>;
+ld.param.u64 %%p0, [how]; ld.param.u64 %%p1, [table]; ld.param.u64 %%p2, [out];
+ld.global.u32 %%t0, [%%p0]; ld.global.u32 %%t1, [%%p0+4]; ld.global.u32 %%t2, [%%p0+8]; mov.u32 %%t3, %%tid.x;
+mad.lo.u32 %%t4, %%t3, %%t1, %%t0; div.%[1]s %%t5, %%t4, %%t2; rem.%[1]s %%t6, %%t4, %%t2;
+mul.wide.u32 %%p3, %%t3, 16; add.u64 %%p2, %%p2, %%p3; st.global.v2.u32 [%%p2], {%%t5, %%t6};
+and.b32 %%t7, %%t5, 63; mul.wide.u32 %%p4, %%t7, 4; add.u64 %%p4, %%p1, %%p4; ld.global.u32 %%t7, [%%p4];
+div.u32 %%t5, %%t3, 40; mul.wide.u32 %%p4, %%t5, 4; add.u64 %%p4, %%p1, %%p4; ld.global.u32 %%t5, [%%p4];
+rem.u32 %%t8, %%t3, 40; mad.lo.u32 %%t5, %%t5, 4, %%t8; mul.wide.u32 %%p4, %%t5, 4; add.u64 %%p4, %%p1, %%p4; ld.global.u32 %%t5, [%%p4];
+st.global.v2.u32 [%%p2+8], {%%t7, %%t5};
+ret; }`
+	const n = 256
+	block := [3]uint32{n, 1, 1}
+	table := make([]uint32, 512)
+	for i := range table {
+		table[i] = uint32(i*37+11) % 64
+	}
+	for _, typ := range []string{"u32", "s32"} {
+		for _, cpu := range cpus {
+			k := compile(t, fromPTX(t, fmt.Sprintf(text, typ), "k"), block, cpu)
+			if !strings.Contains(k.text, "row") {
+				t.Errorf("%s %s: quotients of one row are not looked for", typ, cpu)
+			}
+			for _, from := range []uint32{0, 5, 1 << 20, 1<<31 - 128, 1<<31 - 31, 1 << 31, ^uint32(0) - 255, ^uint32(0) - 40} {
+				for _, step := range []uint32{0, 1, 3, ^uint32(0)} {
+					for _, d := range []uint32{0, 1, 7, 32, 64, 1000, 1<<31 - 1, 1 << 31, 1<<31 + 1, ^uint32(0), ^uint32(0) - 6} {
+						out := make([]uint32, 4*n)
+						k.launch(t, [3]uint32{1, 1, 1}, block, 0, []uint32{from, step, d}, table, out)
+						for i := range uint32(n) {
+							x, y := uint64(from+i*step), uint64(d)
+							if typ == "s32" {
+								x, y = uint64(int32(x)), uint64(int32(y))
+							}
+							q := uint32(quotient("div", typ, x, y))
+							want := [4]uint32{q, uint32(quotient("rem", typ, x, y)), table[q&63], table[4*table[i/40]+i%40]}
+							if got := [4]uint32(out[4*i:]); got != want {
+								t.Fatalf("%s %s, lane %d of %d + %d × lane by %d: %d, want %d", typ, cpu, i, from, step, d, got, want)
+							}
+						}
+					}
+				}
+			}
 		}
 	}
 }

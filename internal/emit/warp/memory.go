@@ -116,7 +116,7 @@ func emitLoad(e *emitter, in *ir.Inst) {
 	case in.Quads && e.w == 32 && e.cpu.avx512:
 		out = e.loadQuads(a)
 	case e.mayBeUnit(a):
-		out = e.choose(e.isUnit(a), "unit", func() []ll.Val { return []ll.Val{e.loadAtFirst(a)} }, func() []ll.Val { return e.gather(a) })
+		out = e.choose(e.isUnit(a), "unit", func() []ll.Val { return []ll.Val{e.loadAtFirst(a)} }, func() []ll.Val { return e.loadScattered(a) })
 	case e.mayBeWide(a):
 		out = e.choose(e.isWide(a), "wide", func() []ll.Val { return e.loadVectors(a, e.firstPointer(a)) }, func() []ll.Val { return e.gather(a) })
 	default:

@@ -89,7 +89,71 @@ func (e *emitter) mayBeUnit(a *access) bool {
 	if a.shape.Seg > 0 && a.shape.Stride != int64(a.elem) { // neighbours are known to lie apart
 		return false
 	}
-	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && !fromMemory(a.in.Args[0], 0)
+	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && (!fromMemory(a.in.Args[0], 0) || e.rowed(a))
+}
+
+// rowed reports an address with a part that was loaded and one that was not: lanes with the same number of a row are neighbours in it.
+func (e *emitter) rowed(a *access) bool {
+	var sum func(v *ir.Value, depth int) bool
+	sum = func(v *ir.Value, depth int) bool {
+		d := v.Def
+		if d == nil || depth > 6 || uniform(v) {
+			return false
+		}
+		switch d.Op {
+		case ir.ZExt, ir.SExt, ir.Shl:
+			return sum(d.Args[0], depth+1)
+		case ir.Add:
+			x, y := d.Args[0], d.Args[1]
+			if !uniform(x) && !uniform(y) && fromMemory(x, 0) != fromMemory(y, 0) {
+				return true
+			}
+			return sum(x, depth+1) || sum(y, depth+1)
+		}
+		return false
+	}
+	return sum(a.in.Args[0], 0)
+}
+
+// isOne asks whether all active lanes have lane 0's address.
+func (e *emitter) isOne(a *access) ll.Val {
+	var differ ll.Val // bits in which lanes differ from lane 0
+	add := func(v ll.Val) {
+		d := e.Xor(v, e.splat(e.Extract(v, 0)))
+		if !differ.IsZero() {
+			d = e.Or(differ, d)
+		}
+		differ = d
+	}
+	if form, ok := e.narrowForm(a); ok {
+		for _, t := range form.Terms {
+			if !uniform(t.V) {
+				add(e.vector(t.V))
+			}
+		}
+	} else {
+		add(e.vector(a.in.Args[0]))
+	}
+	same := e.ICmp("eq", differ, differ.Int(0))
+	if !a.all {
+		same = e.Or(same, e.Not(a.mask))
+	}
+	all := e.ICmp("eq", e.number(same), ll.Int("i32", -1))
+	if a.all {
+		return all
+	}
+	// Lane 0 gives the address.
+	return e.And(all, e.ICmp("ne", e.And(e.number(a.mask), ll.Int("i32", 1)), ll.Int("i32", 0)))
+}
+
+// loadOne loads at lane 0's address, for all lanes that act.
+func (e *emitter) loadOne(a *access) ll.Val {
+	t := memType(a.types[0])
+	x := e.splat(e.LoadAs(t, e.firstPointer(a), ll.Access{Align: a.elem, Volatile: watched(a.in), Meta: a.ro}))
+	if a.all {
+		return x
+	}
+	return e.Select(a.mask, x, ll.Zero(x.T))
 }
 
 // mayBeWide reports the same of vectors of several elements a lane, wherever their addresses are from: one by one they cost four
@@ -147,4 +211,31 @@ func (e *emitter) firstPointer(a *access) ll.Val {
 
 func (e *emitter) loadAtFirst(a *access) ll.Val {
 	return e.maskedLoad(memType(a.types[0]), e.w, a.elem, e.firstPointer(a), a.mask, a.all, a.ro)
+}
+
+// loadScattered gathers, unless a row's number makes the address the same for all lanes.
+func (e *emitter) loadScattered(a *access) []ll.Val {
+	if !divided(a.in.Args[0], 0) {
+		return e.gather(a)
+	}
+	return e.choose(e.isOne(a), "one", func() []ll.Val { return []ll.Val{e.loadOne(a)} }, func() []ll.Val { return e.gather(a) })
+}
+
+// divided reports a value made of a quotient.
+func divided(v *ir.Value, depth int) bool {
+	d := v.Def
+	if d == nil || depth > 8 || uniform(v) {
+		return false
+	}
+	switch d.Op {
+	case ir.DivU, ir.DivS:
+		return true
+	case ir.Add, ir.Mul, ir.Shl, ir.ZExt, ir.SExt, ir.Sub:
+		for _, a := range d.Args {
+			if divided(a, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
 }
