@@ -218,6 +218,7 @@ func (e *emitter) body() {
 func (e *emitter) insts(list []*ir.Inst) {
 	rows := e.rows(list)
 	merged := map[*ir.Inst]*ir.Inst{}
+	steps := map[*ir.Inst]*stepped{} // by the last store; the others are in merged
 	for i := 0; i < len(list); i++ {
 		in := list[i]
 		if g := rows[in]; g != nil {
@@ -231,8 +232,20 @@ func (e *emitter) insts(list []*ir.Inst) {
 			i += n - 1
 			continue
 		}
+		if g := steps[in]; g != nil {
+			e.storeSteps(g)
+			continue
+		}
 		if _, part := merged[in]; !part {
 			e.mergeStores(list[i:], rows, merged)
+		}
+		if _, part := merged[in]; !part {
+			if g := e.steps(list[i:], rows); g != nil {
+				for _, x := range g.parts {
+					merged[x] = nil
+				}
+				steps[g.parts[stepParts-1]] = g
+			}
 		}
 		switch whole, part := merged[in]; {
 		case whole != nil:
