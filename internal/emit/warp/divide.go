@@ -57,8 +57,9 @@ func (e *emitter) floatDiv(op ir.Op, x, y ll.Val) ll.Val {
 	return e.Select(zero, x.Int(-1), r)
 }
 
-// rowDiv divides an index by the length of a row: neighbours are mostly in one row, and lane 0's quotient, a scalar's, is that of all.
-// It is if no lane is less than its row's start, or a row's length beyond; the row must end before numbers wrap.
+// rowDiv divides an index by the length of a row: neighbours are mostly in one row, and lane 0's quotient, a scalar's,
+// is that of all. It is if no lane is less than its row's start, or a row's length beyond; the row must end before
+// numbers wrap.
 func (e *emitter) rowDiv(in *ir.Inst, x, y ll.Val) ll.Val {
 	signed := in.Op == ir.DivS || in.Op == ir.RemS
 	most := int64(-1)

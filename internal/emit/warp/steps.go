@@ -5,8 +5,9 @@ import (
 	"kudzu/internal/ll"
 )
 
-// Stores of a lane's four words in steps that only the launch knows: a copy of four elements at a time into a tensor with a pitch. Where
-// the step is one element and lanes are neighbours, they are one store of contiguous vectors, instead of four scattered ones.
+// Stores of a lane's four words in steps that only the launch knows: a copy of four elements at a time into a tensor
+// with a pitch. Where the step is one element and lanes are neighbours, they are one store of contiguous vectors,
+// instead of four scattered ones.
 
 // stepped is four stores to base + 4 × (index + k × step), k from 0 to 3.
 type stepped struct {

@@ -92,7 +92,8 @@ func (e *emitter) mayBeUnit(a *access) bool {
 	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && (!fromMemory(a.in.Args[0], 0) || e.rowed(a))
 }
 
-// rowed reports an address with a part that was loaded and one that was not: lanes with the same number of a row are neighbours in it.
+// rowed reports an address with a part that was loaded and one that was not: lanes with the same number of a row are
+// neighbours in it.
 func (e *emitter) rowed(a *access) bool {
 	var sum func(v *ir.Value, depth int) bool
 	sum = func(v *ir.Value, depth int) bool {
@@ -156,8 +157,8 @@ func (e *emitter) loadOne(a *access) ll.Val {
 	return e.Select(a.mask, x, ll.Zero(x.T))
 }
 
-// mayBeWide reports the same of vectors of several elements a lane, wherever their addresses are from: one by one they cost four
-// times as much as their check.
+// mayBeWide reports the same of vectors of several elements a lane, wherever their addresses are from: one by one they
+// cost four times as much as their check.
 func (e *emitter) mayBeWide(a *access) bool {
 	return e.w == 32 && len(a.types) > 1 && a.same() && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && a.shape.Seg == 0
 }
