@@ -74,19 +74,17 @@ func (t *Thread) DevicePowerSmoothingUpdatePresetProfileParam(h nv.NvmlDevice_t,
 	return t.without(h, p, sizeOf[nv.NvmlPowerSmoothingProfile_v1_t]())
 }
 
-// DeviceGetPdi: no number is burnt in.
-func (t *Thread) DeviceGetPdi(h nv.NvmlDevice_t, p hostmem.Ptr) error {
-	return t.without(h, p, sizeOf[nv.NvmlPdi_v1_t]())
-}
-
 // DeviceGetRepairStatus: nothing can be repaired.
 func (t *Thread) DeviceGetRepairStatus(h nv.NvmlDevice_t, p hostmem.Ptr) error {
 	return t.without(h, p, sizeOf[nv.NvmlRepairStatus_v1_t]())
 }
 
-// DeviceGetUnrepairableMemoryFlag: errors are not counted.
+// DeviceGetUnrepairableMemoryFlag: errors are not counted. cuda-python leaves the version as the memory is.
 func (t *Thread) DeviceGetUnrepairableMemoryFlag(h nv.NvmlDevice_t, p hostmem.Ptr) error {
-	return t.without(h, p, sizeOf[nv.NvmlUnrepairableMemoryStatus_v1_t]())
+	if err := t.given(h, p); err != nil {
+		return err
+	}
+	return notSupported
 }
 
 // DeviceGetSramUniqueUncorrectedEccErrorCounts: errors are not counted.

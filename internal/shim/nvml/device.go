@@ -1,6 +1,7 @@
 package nvml
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"slices"
@@ -72,6 +73,23 @@ func (t *Thread) versioned(h nv.NvmlDevice_t, p hostmem.Ptr, any ...uint32) erro
 	if !slices.Contains(any, hostmem.Load[uint32](p)) {
 		return wrongVersion
 	}
+	return nil
+}
+
+// DeviceGetPdi is a number that tells devices apart: the first half of the UUID.
+func (t *Thread) DeviceGetPdi(h nv.NvmlDevice_t, p hostmem.Ptr) error {
+	if err := t.versioned(h, p, version(sizeOf[nv.NvmlPdi_v1_t](), 1)); err != nil {
+		return err
+	}
+	dev, err := t.device(h)
+	if err != nil {
+		return err
+	}
+	in, err := t.info(dev)
+	if err != nil {
+		return err
+	}
+	hostmem.Store(p, nv.NvmlPdi_v1_t{Version: hostmem.Load[uint32](p), Value: binary.BigEndian.Uint64(in.UUID[:8])})
 	return nil
 }
 

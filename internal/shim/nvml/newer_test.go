@@ -137,8 +137,8 @@ func TestNowhereHere(t *testing.T) {
 		f    func(hostmem.Ptr) error
 		size uint32
 	}{
-		"keys":   {th.SystemGetConfComputeKeyRotationThresholdInfo, 16},
-		"number": {device(th.DeviceGetPdi), 16}, "repairs": {device(th.DeviceGetRepairStatus), 12}, "memory": {device(th.DeviceGetUnrepairableMemoryFlag), 8},
+		"keys":         {th.SystemGetConfComputeKeyRotationThresholdInfo, 16},
+		"repairs":      {device(th.DeviceGetRepairStatus), 12},
 		"error counts": {device(th.DeviceGetSramUniqueUncorrectedEccErrorCounts), 16}, "links": {device(th.DeviceGetNvLinkInfo), 8},
 	} {
 		hostmem.Store(p, uint32(0))
@@ -152,6 +152,23 @@ func TestNowhereHere(t *testing.T) {
 		if err := c.f(0); ReturnOf(err) != invalidArgument {
 			t.Errorf("%s nowhere: %v", name, err)
 		}
+	}
+}
+
+// TestPdi: a device's number is its own.
+func TestPdi(t *testing.T) {
+	th, h := onCPU(t)
+	p := hostmem.Of(&page[0])
+	hostmem.Store(p, nv.NvmlPdi_v1_t{Version: version(16, 1)})
+	if err := th.DeviceGetPdi(h, p); err != nil || hostmem.Load[nv.NvmlPdi_v1_t](p).Value == 0 {
+		t.Errorf("%v, %+v", err, hostmem.Load[nv.NvmlPdi_v1_t](p))
+	}
+	hostmem.Store(p, uint32(9))
+	if err := th.DeviceGetPdi(h, p); ReturnOf(err) != wrongVersion {
+		t.Errorf("without a version: %v", err)
+	}
+	if err := th.DeviceGetUnrepairableMemoryFlag(h, p); ReturnOf(err) != notSupported { // cuda-python gives none
+		t.Errorf("unrepairable memory: %v", err)
 	}
 }
 

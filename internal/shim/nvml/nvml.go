@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/driver"
@@ -209,11 +210,11 @@ func (t *Thread) find(test func(dev int32) (bool, error)) (nv.NvmlDevice_t, erro
 	return 0, notFound
 }
 
-// DeviceGetHandleByUUID finds a device by its UUID as text.
+// DeviceGetHandleByUUID finds a device by its UUID as text, with or without the word in front.
 func (t *Thread) DeviceGetHandleByUUID(uuid string) (nv.NvmlDevice_t, error) {
 	return t.find(func(dev int32) (bool, error) {
 		u, err := t.UUID(dev)
-		return u == uuid, err
+		return u == uuid || strings.TrimPrefix(u, "GPU-") == uuid, err
 	})
 }
 

@@ -3,6 +3,7 @@ package nvml
 import (
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -69,6 +70,9 @@ func TestDevice(t *testing.T) {
 	uuid := text(t, func(p hostmem.Ptr, n uint32) error { return th.DeviceGetUUID(h, p, n) })
 	if g, err := th.DeviceGetHandleByUUID(uuid); err != nil || g != h {
 		t.Fatalf("by %s: %v %v", uuid, g, err)
+	}
+	if g, err := th.DeviceGetHandleByUUID(strings.TrimPrefix(uuid, "GPU-")); err != nil || g != h {
+		t.Fatalf("by %s without its word: %v %v", uuid, g, err)
 	}
 	if err := th.DeviceGetPciInfo(h, p); err != nil {
 		t.Fatal(err)
