@@ -76,6 +76,7 @@ func TestOptions(t *testing.T) {
 		{"", 2, ""}, {"-arch=sm_80", 0, ""}, {"-arch=sm_80 -foo", 1, "unrecognized option: -foo\n"},
 		{"-arch=sm_999", 16, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_ARCH: unrecognized architecture (compute_999)\n"},
 		{"-arch=foo", 1, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_OPTION: missing option value (-arch=foo)\n"},
+		{"-arch=sm_XX", 1, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_OPTION: missing option value (-arch=sm_XX)\n"},
 		{"-arch=sm_20", 17, "ERROR NVJITLINK_ERROR_UNSUPPORTED_ARCH: unsupported architecture (compute_20)\n"},
 		{"-arch=compute_80", 11, "ERROR: virtual arch requires -ptx\n"}, {"-arch=sm_80 -ptx", 11, "ERROR: -ptx requires -lto\n"},
 		{"-arch=compute_80 -lto -ptx", 0, ""},

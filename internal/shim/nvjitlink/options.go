@@ -103,7 +103,7 @@ func (l *link) readArch(word, val string) error {
 	_, number, _ := strings.Cut(val, "_")
 	switch {
 	case ok:
-	case !strings.HasPrefix(val, "sm_") && !strings.HasPrefix(val, "compute_"):
+	case !strings.HasPrefix(val, "sm_") && !strings.HasPrefix(val, "compute_"), strings.Trim(number, "0123456789af") != "" || number == "":
 		return l.refuse(badOption, "ERROR NVJITLINK_ERROR_UNRECOGNIZED_OPTION: missing option value (%s)", word)
 	default:
 		if _, old := isa.TargetOf("sm_" + number); old {
