@@ -80,6 +80,16 @@ func TestTell(t *testing.T) {
 	}
 }
 
+// TestTellWatch: a program that watches devices is told nothing.
+func TestTellWatch(t *testing.T) {
+	libs := dist(t)
+	cmd := exec.Command(command(t, libs), "run", "--", compile(t, "tell_watch", "-L"+libs, "-l:libnvidia-ml.so.1"))
+	cmd.Env = cleanEnv()
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) != 0 {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
 // TestTellOthers: where the number of the file is of a file of the program's, that one is neither written nor waited for.
 func TestTellOthers(t *testing.T) {
 	libs := dist(t)

@@ -38,6 +38,26 @@ static int open_tell(const char *file) {
 	return fd;
 }
 
+// computes reports that a library is loaded that can have a device work. A program with none of them watches devices or compiles for
+// them, and did what it is for.
+static int computes(void) {
+	for (int l = 0; l < KZ_LIBRARIES; l++) {
+		if (!__atomic_load_n(&kz_libraries[l].front, __ATOMIC_ACQUIRE))
+			continue;
+		switch (kz_libraries[l].api) {
+		case KZ_API_nvml:
+		case KZ_API_nvrtc:
+		case KZ_API_nvvm:
+		case KZ_API_nvjitlink:
+		case KZ_API_nvfatbin:
+			break;
+		default:
+			return 1;
+		}
+	}
+	return 0;
+}
+
 // loaded lists the first few libraries of ours that the program has.
 static void loaded(char *to, size_t room) {
 	int n = 0;
@@ -72,7 +92,7 @@ void kz_tell_start(void) {
 
 void kz_tell(int called, int failed) {
 	char names[256];
-	if (!used || __atomic_load_n(used, __ATOMIC_RELAXED))
+	if (!used || __atomic_load_n(used, __ATOMIC_RELAXED) || !computes())
 		return;
 	const char *file = kz_setting("KUDZU_TELL");
 	int fd = file && ours(file) ? open_tell(file) : -1;
