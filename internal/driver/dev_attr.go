@@ -184,9 +184,9 @@ var deviceAttrs = [...]attr{
 	cu.CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID:                             num(0), // no PCI identity of a vendor
 	cu.CU_DEVICE_ATTRIBUTE_GPU_PCI_SUBSYSTEM_ID:                          num(0),
 	cu.CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: func(i *backend.Info) int { return truth(oneMemory(i)) },
-	cu.CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED:              num(0),
+	cu.CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED:              func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED:             num(0),
-	cu.CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED:                   num(0),
+	cu.CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED:                   func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:      func(i *backend.Info) int { return truth(oneMemory(i)) },
 	cu.CU_DEVICE_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED:                  num(0),
 	cu.CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED:     num(0),

@@ -53,7 +53,7 @@ func memoryOf(k task) *graphMemory {
 }
 
 // newGraphMemory allocates for a node.
-func (c *Context) newGraphMemory(n uint64) (*graphMemory, error) {
+func (c *Context) newGraphMemory(n uint64, kind allocKind) (*graphMemory, error) {
 	if n == 0 {
 		return nil, errInvalidValue
 	}
@@ -61,7 +61,7 @@ func (c *Context) newGraphMemory(n uint64) (*graphMemory, error) {
 	if err != nil {
 		return nil, c.fail(err)
 	}
-	m := &graphMemory{a: &alloc{base: uint64(addr), size: n, kind: allocDevice}}
+	m := &graphMemory{a: &alloc{base: uint64(addr), size: n, kind: kind}}
 	m.a.graph = m
 	m.params.Bytesize, m.params.Dptr = n, DevPtr(addr)
 	return m, c.newAlloc(m.a)
@@ -131,13 +131,15 @@ func (t *Thread) GraphAddMemAllocNode(h cu.CUgraph, deps hostmem.Ptr, n uint64, 
 }
 
 func (t *Thread) addAlloc(h cu.CUgraph, deps, data hostmem.Ptr, n uint64, p *cu.CUDA_MEM_ALLOC_NODE_PARAMS) (*graphMemory, cu.CUgraphNode, error) {
-	if p.PoolProps.AllocType != cu.CU_MEM_ALLOCATION_TYPE_PINNED || p.PoolProps.Location.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE ||
-		p.PoolProps.HandleTypes != cu.CU_MEM_HANDLE_TYPE_NONE || p.AccessDescCount > maxAccess {
+	if p.PoolProps.HandleTypes != cu.CU_MEM_HANDLE_TYPE_NONE || p.AccessDescCount > maxAccess {
 		return nil, 0, errInvalidValue
 	}
-	d, err := t.device(*p.PoolProps.Location.Id())
+	at, d, err := t.place(p.PoolProps.Location, p.PoolProps.AllocType)
+	if err == errInvalidDevice {
+		err = errInvalidValue
+	}
 	if err != nil {
-		return nil, 0, errInvalidValue
+		return nil, 0, err
 	}
 	c, err := t.context()
 	if err != nil {
@@ -153,7 +155,7 @@ func (t *Thread) addAlloc(h cu.CUgraph, deps, data hostmem.Ptr, n uint64, p *cu.
 	}
 	var m *graphMemory
 	node, err := t.addNode(h, deps, data, n, func() (task, error) {
-		if m, err = c.newGraphMemory(p.Bytesize); err != nil {
+		if m, err = c.newGraphMemory(p.Bytesize, at.kind()); err != nil {
 			return nil, err
 		}
 		m.params.PoolProps, m.params.AccessDescs, m.params.AccessDescCount = p.PoolProps, p.AccessDescs, p.AccessDescCount

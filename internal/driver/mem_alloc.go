@@ -118,7 +118,7 @@ func (t *Thread) MemFree(p DevPtr) error {
 	if a != nil && a.from != nil {
 		return s.closeShared(p)
 	}
-	if a == nil || a.base != uint64(p) || a.kind != allocDevice && a.kind != allocManaged {
+	if a == nil || a.base != uint64(p) || a.kind != allocDevice && a.kind != allocManaged && a.pool == nil && a.graph == nil {
 		return errInvalidValue
 	}
 	if err := t.risky(s); err != nil {
@@ -222,7 +222,7 @@ func (t *Thread) dropHost(p hostmem.Ptr, kind allocKind, missing Result) error {
 	if a == nil {
 		return missing
 	}
-	if a.base != uint64(p) || a.kind != kind {
+	if a.base != uint64(p) || a.kind != kind || a.pool != nil || a.graph != nil {
 		return errInvalidValue
 	}
 	if err := t.risky(s); err != nil {

@@ -25,6 +25,7 @@ type Pool struct {
 	number   uint32 // in that process
 	exported atomic.Bool
 	props    cu.CUmemPoolProps
+	place    poolPlace
 
 	mu        lockrank.Mutex[lockrank.DriverPool]
 	free      map[uint64][]poolBlock // guarded by mu, as the rest: by class
@@ -62,10 +63,13 @@ func (b *poolBlock) done() bool {
 // devicePools is what a device knows of pools.
 type devicePools struct {
 	mu      lockrank.Mutex[lockrank.DriverPools]
-	builtin *Pool          // guarded by mu: made at first touch
-	current *Pool          // guarded by mu: nil means builtin
-	all     []*Pool        // guarded by mu
-	excess  *atomic.Uint64 // not 0: a pool may hold more than its threshold
+	builtin *Pool   // guarded by mu: made at first touch
+	current *Pool   // guarded by mu: nil means builtin
+	all     []*Pool // guarded by mu
+	// guarded by mu: the default pools of memory that is not a device's own, and the current ones where a program chose others
+	builtins, currents map[poolPlace]*Pool
+
+	excess *atomic.Uint64 // not 0: a pool may hold more than its threshold
 }
 
 const (
@@ -92,7 +96,8 @@ func poolClass(n uint64) uint64 {
 }
 
 func (s *state) newPool(d *Device, props cu.CUmemPoolProps) (*Pool, error) {
-	p := &Pool{state: s, dev: d, props: props, number: poolNumbers.Add(1), reuse: [3]int32{1, 1, 1}, free: map[uint64][]poolBlock{}, access: map[int32]cu.CUmemAccess_flags{}}
+	place := poolPlace{props.AllocType, spot{props.Location.Type, *props.Location.Id()}}
+	p := &Pool{state: s, dev: d, props: props, place: place, number: poolNumbers.Add(1), reuse: [3]int32{1, 1, 1}, free: map[uint64][]poolBlock{}, access: map[int32]cu.CUmemAccess_flags{}}
 	h := s.pools.New(p)
 	if h == 0 {
 		return nil, errOutOfMemory
@@ -166,7 +171,10 @@ func (p *Pool) alloc(st *Stream, n uint64) (DevPtr, error) {
 	if err != nil {
 		return 0, st.ctx.fail(err)
 	}
-	a := &alloc{base: addr, size: n, kind: allocDevice, pool: p, class: class}
+	a := &alloc{base: addr, size: n, kind: p.place.kind(), pool: p, class: class}
+	if a.kind == allocManaged {
+		a.flags = uint32(cu.CU_MEM_ATTACH_GLOBAL)
+	}
 	return DevPtr(addr), st.ctx.newAlloc(a)
 }
 

@@ -35,14 +35,14 @@ func (t *Thread) MemAllocFromPoolAsync(n uint64, pool cu.CUmemoryPool, stream cu
 
 // allocAsync allocates now, or makes an allocation node of a captured stream's.
 func (t *Thread) allocAsync(p *Pool, st *Stream, n uint64) (DevPtr, error) {
+	if n == 0 { // as the real driver: success, and no memory
+		return 0, nil
+	}
 	c := st.capture.Load()
 	if c == nil {
-		if n == 0 { // as the real driver: success, and no memory
-			return 0, nil
-		}
 		return p.alloc(st, n)
 	}
-	m, err := st.ctx.newGraphMemory(n)
+	m, err := st.ctx.newGraphMemory(n, p.place.kind())
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +70,7 @@ func (t *Thread) MemFreeAsync(p DevPtr, stream cu.CUstream) error {
 		}
 		return st.ctx.state.closeShared(p)
 	}
-	if a == nil || a.base != uint64(p) || a.kind != allocDevice {
+	if a == nil || a.base != uint64(p) || a.kind != allocDevice && a.pool == nil && a.graph == nil {
 		return errInvalidValue
 	}
 	if c := st.capture.Load(); c != nil {
@@ -122,81 +122,83 @@ func (t *Thread) DeviceSetMemPool(dev cu.CUdevice, pool cu.CUmemoryPool) error {
 	if err != nil {
 		return err
 	}
-	if p.dev != d || p.imported {
+	if p.dev != d || p.imported || !p.place.device() {
 		return errInvalidValue
 	}
-	d.pools.mu.Lock()
-	defer d.pools.mu.Unlock()
-	d.pools.current = p
+	d.setCurrent(p)
 	return nil
 }
 
-// poolLocation is the device whose pools the location forms of these calls mean.
-func (t *Thread) poolLocation(location hostmem.Ptr, kind cu.CUmemAllocationType) (cu.CUdevice, error) {
+// poolAt is the current or the default pool of a location.
+func (t *Thread) poolAt(location hostmem.Ptr, kind cu.CUmemAllocationType, builtin bool) (cu.CUmemoryPool, error) {
 	if location == hostmem.Nil {
 		return 0, errInvalidValue
 	}
-	l := hostmem.Load[cu.CUmemLocation](location)
-	switch {
-	case l.Type == cu.CU_MEM_LOCATION_TYPE_HOST, l.Type == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA, kind == cu.CU_MEM_ALLOCATION_TYPE_MANAGED:
-		return 0, errNotSupported
-	case l.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE || kind != cu.CU_MEM_ALLOCATION_TYPE_PINNED:
-		return 0, errInvalidValue
+	at, d, err := t.place(hostmem.Load[cu.CUmemLocation](location), kind)
+	if err != nil {
+		return 0, err
 	}
-	return *l.Id(), nil
+	p, err := d.poolOf(current.Load(), at, builtin)
+	if err != nil {
+		return 0, err
+	}
+	return p.handle, nil
 }
 
 // MemGetDefaultMemPool is DeviceGetDefaultMemPool for a location.
 func (t *Thread) MemGetDefaultMemPool(location hostmem.Ptr, kind cu.CUmemAllocationType) (cu.CUmemoryPool, error) {
-	dev, err := t.poolLocation(location, kind)
-	if err != nil {
-		return 0, err
-	}
-	return t.DeviceGetDefaultMemPool(dev)
+	return t.poolAt(location, kind, true)
 }
 
 // MemGetMemPool is DeviceGetMemPool for a location.
 func (t *Thread) MemGetMemPool(location hostmem.Ptr, kind cu.CUmemAllocationType) (cu.CUmemoryPool, error) {
-	dev, err := t.poolLocation(location, kind)
-	if err != nil {
-		return 0, err
-	}
-	return t.DeviceGetMemPool(dev)
+	return t.poolAt(location, kind, false)
 }
 
-// MemSetMemPool is DeviceSetMemPool for a location.
+// MemSetMemPool is DeviceSetMemPool for a location, which must be the pool's.
 func (t *Thread) MemSetMemPool(location hostmem.Ptr, kind cu.CUmemAllocationType, pool cu.CUmemoryPool) error {
-	dev, err := t.poolLocation(location, kind)
+	if location == hostmem.Nil {
+		return errInvalidValue
+	}
+	at, d, err := t.place(hostmem.Load[cu.CUmemLocation](location), kind)
 	if err != nil {
 		return err
 	}
-	return t.DeviceSetMemPool(dev, pool)
+	p, err := t.pool(pool)
+	if err != nil {
+		return err
+	}
+	if p.place != at || p.imported {
+		return errInvalidValue
+	}
+	d.setCurrent(p)
+	return nil
 }
 
-// MemPoolCreate makes a pool of device memory. Pools shared between processes and pools of host memory are not offered.
+// MemPoolCreate makes a pool. Managed memory is not shared with other processes, nor host memory that is at no node.
 func (t *Thread) MemPoolCreate(props *cu.CUmemPoolProps) (cu.CUmemoryPool, error) {
 	s, err := t.enter()
 	if err != nil {
 		return 0, err
 	}
+	at, d, err := t.place(props.Location, props.AllocType)
 	switch {
-	case props.AllocType != cu.CU_MEM_ALLOCATION_TYPE_PINNED && props.AllocType != cu.CU_MEM_ALLOCATION_TYPE_MANAGED:
+	case err == errInvalidDevice:
 		return 0, errInvalidValue
-	case props.AllocType == cu.CU_MEM_ALLOCATION_TYPE_MANAGED, props.HandleTypes&^cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR != 0,
-		props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST, props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA,
-		props.Location.Type == cu.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+	case err != nil:
+		return 0, err
+	case props.HandleTypes&^cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR != 0:
 		return 0, errNotSupported
-	case props.Location.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE:
+	case props.HandleTypes != 0 && !at.device() && (at.kind() == allocManaged || at.at.kind != cu.CU_MEM_LOCATION_TYPE_HOST_NUMA):
 		return 0, errInvalidValue
-	}
-	d, err := t.device(*props.Location.Id())
-	if err != nil {
+	case props.MaxSize != 0 && at.kind() == allocManaged:
 		return 0, errInvalidValue
 	}
 	p, err := s.newPool(d, *props)
 	if err != nil {
 		return 0, err
 	}
+	p.place = at
 	d.pools.mu.Lock()
 	defer d.pools.mu.Unlock()
 	d.pools.all = append(d.pools.all, p)
@@ -216,6 +218,9 @@ func (t *Thread) MemPoolDestroy(pool cu.CUmemoryPool) error {
 	d.pools.mu.Lock()
 	if d.pools.current == p {
 		d.pools.current = nil
+	}
+	if d.pools.currents[p.place] == p {
+		delete(d.pools.currents, p.place)
 	}
 	d.pools.mu.Unlock()
 	p.trim(0)
@@ -280,7 +285,7 @@ func (t *Thread) MemPoolGetAttribute(pool cu.CUmemoryPool, attr cu.CUmemPool_att
 	case cu.CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES:
 		narrow, isInt = int32(p.props.HandleTypes), true
 	case cu.CU_MEMPOOL_ATTR_LOCATION_ID:
-		narrow, isInt = p.dev.ordinal, true
+		narrow, isInt = *p.props.Location.Id(), true
 	case cu.CU_MEMPOOL_ATTR_LOCATION_TYPE:
 		narrow, isInt = int32(p.props.Location.Type), true
 	case cu.CU_MEMPOOL_ATTR_MAX_POOL_SIZE:
@@ -374,6 +379,7 @@ func (t *Thread) MemPoolSetAccess(pool cu.CUmemoryPool, list hostmem.Ptr, n uint
 		switch {
 		case err != nil:
 			return err
+		case !p.place.device(): // every device reaches it
 		case d == p.dev && l.Flags == cu.CU_MEM_ACCESS_FLAGS_PROT_NONE, d != p.dev && !reach(d, p.dev):
 			return errInvalidDevice
 		}
@@ -382,7 +388,7 @@ func (t *Thread) MemPoolSetAccess(pool cu.CUmemoryPool, list hostmem.Ptr, n uint
 	defer p.mu.Unlock()
 	for i := range descs {
 		id := *descs[i].Location.Id()
-		if d, err := t.device(id); err == nil && d != p.dev {
+		if d, err := t.device(id); err == nil && d != p.dev && p.place.device() {
 			was, is := p.access[id] == cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE, descs[i].Flags == cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 			if was != is {
 				if err := bring(d, p.dev, is); err != nil {
@@ -405,17 +411,25 @@ func (t *Thread) MemPoolGetAccess(pool cu.CUmemoryPool, location hostmem.Ptr) (c
 		return 0, errInvalidValue
 	}
 	l := hostmem.Load[cu.CUmemLocation](location)
-	if l.Type != cu.CU_MEM_LOCATION_TYPE_DEVICE {
+	switch l.Type {
+	case cu.CU_MEM_LOCATION_TYPE_DEVICE:
+	case cu.CU_MEM_LOCATION_TYPE_HOST, cu.CU_MEM_LOCATION_TYPE_HOST_NUMA, cu.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+		if !p.place.device() {
+			return cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE, nil
+		}
+		return 0, errInvalidValue
+	default:
 		return 0, errInvalidValue
 	}
 	d, err := t.device(*l.Id())
 	if err != nil {
 		return 0, err
 	}
-	if d == p.dev {
-		return cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE, nil
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.access[d.ordinal], nil
+	flags, said := p.access[d.ordinal]
+	if d == p.dev && p.place.device() || !said && !p.place.device() {
+		return cu.CU_MEM_ACCESS_FLAGS_PROT_READWRITE, nil
+	}
+	return flags, nil
 }

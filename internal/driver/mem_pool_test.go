@@ -147,3 +147,83 @@ func TestPoolObjects(t *testing.T) {
 	want(t, "shared pool", err, 0)
 	want(t, "reset", th.DevicePrimaryCtxReset(0), 0)
 }
+
+// TestPoolPlaces has pools of host and of managed memory, which belong to places and not to a device.
+func TestPoolPlaces(t *testing.T) {
+	th, c, _, _ := withPrimary(t)
+	s, _ := th.StreamCreate(1)
+	at := func(kind cu.CUmemLocationType, id int32) hostmem.Ptr {
+		l := cu.CUmemLocation{Type: kind}
+		*l.Id() = id
+		p := c.words(0, 0)
+		hostmem.Store(p, l)
+		return p
+	}
+	const pinned, managed = cu.CU_MEM_ALLOCATION_TYPE_PINNED, cu.CU_MEM_ALLOCATION_TYPE_MANAGED
+	attribute := func(p DevPtr, a cu.CUpointer_attribute) uint32 {
+		out := c.words(0)
+		want(t, "attribute", th.PointerGetAttribute(out, a, p), 0)
+		return hostmem.Load[uint32](out)
+	}
+	for _, r := range []struct {
+		what    string
+		kind    cu.CUmemLocationType
+		id      int32
+		typ     cu.CUmemAllocationType
+		code    int
+		memory  cu.CUmemorytype
+		managed uint32
+	}{
+		{"host", cu.CU_MEM_LOCATION_TYPE_HOST, 0, pinned, 0, cu.CU_MEMORYTYPE_HOST, 0},
+		{"node", cu.CU_MEM_LOCATION_TYPE_HOST_NUMA, 0, pinned, 0, cu.CU_MEMORYTYPE_HOST, 0},
+		{"no such node", cu.CU_MEM_LOCATION_TYPE_HOST_NUMA, 7, pinned, 1, 0, 0},
+		{"pinned nowhere", cu.CU_MEM_LOCATION_TYPE_NONE, 0, pinned, 1, 0, 0},
+		{"managed", cu.CU_MEM_LOCATION_TYPE_NONE, 0, managed, 0, cu.CU_MEMORYTYPE_DEVICE, 1},
+		{"managed here", cu.CU_MEM_LOCATION_TYPE_DEVICE, 0, managed, 0, cu.CU_MEMORYTYPE_DEVICE, 1},
+		{"device", cu.CU_MEM_LOCATION_TYPE_DEVICE, 0, pinned, 0, cu.CU_MEMORYTYPE_DEVICE, 0},
+	} {
+		l := at(r.kind, r.id)
+		def, err := th.MemGetDefaultMemPool(l, r.typ)
+		want(t, r.what, err, r.code)
+		props := &cu.CUmemPoolProps{AllocType: r.typ, Location: hostmem.Load[cu.CUmemLocation](l)}
+		own, err := th.MemPoolCreate(props)
+		want(t, r.what+": create", err, r.code)
+		if r.code != 0 {
+			continue
+		}
+		want(t, r.what+": set", th.MemSetMemPool(l, r.typ, own), 0)
+		if cur, err := th.MemGetMemPool(l, r.typ); cur != own || err != nil {
+			t.Errorf("%s: the current pool is %x, not %x (%v)", r.what, cur, own, err)
+		}
+		for _, pool := range []cu.CUmemoryPool{def, own} {
+			p, err := th.MemAllocFromPoolAsync(4096, pool, s)
+			want(t, r.what+": alloc", err, 0)
+			want(t, r.what+": use", th.MemsetD8Async(p, 7, 4096, s), 0)
+			want(t, r.what+": sync", th.StreamSynchronize(s), 0)
+			if v := hostmem.Load[uint32](hostmem.Ptr(p)); v != 0x07070707 {
+				t.Errorf("%s: the host reads %#x", r.what, v)
+			}
+			if m := attribute(p, cu.CU_POINTER_ATTRIBUTE_MEMORY_TYPE); m != uint32(r.memory) {
+				t.Errorf("%s: memory type %d", r.what, m)
+			}
+			if m := attribute(p, cu.CU_POINTER_ATTRIBUTE_IS_MANAGED); m != r.managed {
+				t.Errorf("%s: managed %d", r.what, m)
+			}
+			if r.memory == cu.CU_MEMORYTYPE_HOST {
+				want(t, r.what+": is not of cuMemHostAlloc", th.MemFreeHost(hostmem.Ptr(p)), 1)
+			}
+			want(t, r.what+": free", th.MemFreeAsync(p, s), 0)
+			q, err := th.MemAllocFromPoolAsync(64, pool, s)
+			want(t, r.what+": alloc", err, 0)
+			want(t, r.what+": free at once", th.MemFree(q), 0)
+		}
+		want(t, r.what+": destroy", th.MemPoolDestroy(own), 0)
+		if cur, _ := th.MemGetMemPool(l, r.typ); cur != def {
+			t.Errorf("%s: after the end of the current pool it is %x, not the default", r.what, cur)
+		}
+		if r.memory == cu.CU_MEMORYTYPE_HOST || r.managed != 0 {
+			want(t, r.what+": is no device's own", th.DeviceSetMemPool(0, def), 1)
+			want(t, r.what+": the default stays", th.MemPoolDestroy(def), 1)
+		}
+	}
+}
