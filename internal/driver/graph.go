@@ -229,8 +229,8 @@ func (t *Thread) GraphDestroyNode(h cu.CUgraphNode) error {
 		if g.dead || g.capturing() {
 			return errInvalidValue
 		}
-		if memoryOf(n.task) != nil {
-			return errNotSupported
+		if slices.ContainsFunc(g.nodes, func(n *GraphNode) bool { return memoryOf(n.task) != nil }) {
+			return errNotSupported // nodes and edges stay beside allocations
 		}
 		i := slices.Index(g.nodes, n)
 		if i < 0 {

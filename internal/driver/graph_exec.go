@@ -22,15 +22,16 @@ type GraphExec struct {
 	steps   []step                              // guarded by mu
 	where   map[*GraphNode]int
 	lanes   int
-	queues  []backend.Queue // guarded by mu: of the lanes but the first, of ctx
-	fences  []backend.Fence // guarded by mu: scratch of a launch
-	ctx     *Context        // guarded by mu: of the last launch
-	last    *Stream         // guarded by mu: of the last launch; launches of one executable do not overlap
-	objects map[*UserObject]uint32
-	conds   []*condRun   // conditional nodes
-	words   []*condRun   // they and those inside them
-	cells   []*condition // what they look at
-	memory  bool         // has memory nodes
+	queues  []backend.Queue        // guarded by mu: of the lanes but the first, of ctx
+	fences  []backend.Fence        // guarded by mu: scratch of a launch
+	ctx     *Context               // guarded by mu: of the last launch
+	last    *Stream                // guarded by mu: of the last launch; launches of one executable do not overlap
+	objects map[*UserObject]uint32 // guarded by mu and graphMu
+	running backend.Fence          // guarded by mu: behind the last launch that needed them
+	conds   []*condRun             // conditional nodes
+	words   []*condRun             // they and those inside them
+	cells   []*condition           // what they look at
+	memory  bool                   // has memory nodes
 	dead    bool
 }
 
@@ -244,19 +245,7 @@ func (x *GraphExec) keep(g *Graph) {
 		c.refs++
 	}
 	x.objects = map[*UserObject]uint32{}
-	var take func(*Graph)
-	take = func(g *Graph) {
-		for o, n := range g.objects {
-			o.refs += uint64(n)
-			x.objects[o] += n
-		}
-		for _, n := range g.nodes {
-			if c, ok := n.task.(*childTask); ok {
-				take(c.graph)
-			}
-		}
-	}
-	take(g)
+	x.hold(g)
 }
 
 // GraphInstantiateWithFlags makes a graph ready to launch.
@@ -330,8 +319,8 @@ func (t *Thread) GraphExecDestroy(h cu.CUgraphExec) error {
 	}
 	x.mu.Lock()
 	x.dead = true
-	c, queues := x.ctx, x.queues
-	x.queues = nil
+	c, queues, fence := x.ctx, x.queues, x.running
+	x.queues, x.running = nil, nil
 	x.mu.Unlock()
 	if c != nil {
 		c.giveLanes(queues)
@@ -343,9 +332,7 @@ func (t *Thread) GraphExecDestroy(h cu.CUgraphExec) error {
 				m.unref(after)
 			}
 		}
-		for o, n := range x.objects {
-			o.release(n, after)
-		}
+		x.state.letGo(x.objects, fence, after)
 		x.forgetConditions(after)
 		return nil
 	})
@@ -500,6 +487,10 @@ func (t *Thread) launchExec(x *GraphExec, st *Stream) error {
 		}
 		if err == nil {
 			err = x.launch(st)
+		}
+		if err == nil && len(x.objects) > 0 {
+			drop(x.running)
+			x.running, err = q.Mark()
 		}
 		return err
 	})

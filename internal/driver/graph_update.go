@@ -133,6 +133,7 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(hx cu.CUgraphExec, hn cu.CUgra
 		for i := range old.steps {
 			x.steps[x.where[old.steps[i].node]].task = next.steps[i].task
 		}
+		x.hold(g)
 		return nil
 	})
 }
@@ -184,7 +185,7 @@ func (t *Thread) update(hx cu.CUgraphExec, h cu.CUgraph) (info cu.CUgraphExecUpd
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	err = x.state.locked(func(*cleanup) error {
+	err = x.state.locked(func(after *cleanup) error {
 		if g.dead {
 			return errInvalidValue
 		}
@@ -204,6 +205,10 @@ func (t *Thread) update(hx cu.CUgraphExec, h cu.CUgraph) (info cu.CUgraphExecUpd
 		for i := range x.steps {
 			x.steps[i].task = next.steps[i].task
 		}
+		old, launch := x.objects, x.running // which needs only what is replaced
+		x.objects, x.running = map[*UserObject]uint32{}, nil
+		x.hold(g)
+		x.state.letGo(old, launch, after)
 		return nil
 	})
 	return info, err

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
@@ -51,6 +52,51 @@ func (g *Graph) hold(o *UserObject, count uint32) {
 		g.objects = map[*UserObject]uint32{}
 	}
 	g.objects[o] += count
+}
+
+// hold has an executable hold references to what a graph and its child graphs hold.
+//
+// Preconditions: graphMu is held.
+func (x *GraphExec) hold(g *Graph) {
+	for o, n := range g.objects {
+		o.refs += uint64(n)
+		x.objects[o] += n
+	}
+	for _, n := range g.nodes {
+		if c, ok := n.task.(*childTask); ok {
+			x.hold(c.graph)
+		}
+	}
+}
+
+// letGo takes an executable's references away: now, or when its last launch is over.
+//
+// Preconditions: graphMu is held.
+func (s *state) letGo(objects map[*UserObject]uint32, launch backend.Fence, after *cleanup) {
+	release := func(after *cleanup) {
+		for o, n := range objects {
+			o.release(n, after)
+		}
+	}
+	if launch != nil {
+		if done, err := launch.Done(); err == nil && !done {
+			go func() {
+				_ = launch.Sync() // after a fault nothing uses them either
+				drop(launch)
+				_ = s.locked(func(after *cleanup) error { release(after); return nil })
+			}()
+			return
+		}
+		drop(launch)
+	}
+	release(after)
+}
+
+// drop gives a fence back that nobody asks any more.
+func drop(f backend.Fence) {
+	if r, ok := f.(backend.Releaser); ok {
+		r.Release()
+	}
 }
 
 // UserObjectCreate makes an object with references of the caller's.
