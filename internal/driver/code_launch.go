@@ -15,6 +15,7 @@ type scratch struct {
 	params []byte
 	given  []byte     // parameters laid out already, by a shim
 	event  cu.CUevent // to record behind the kernel
+	early  bool       // it may begin before the kernel before it ends
 	gen    uint64     // of a pass for launches like this; 0: they get none
 	name   uint64     // what such launches call the function
 }
@@ -60,7 +61,7 @@ func (t *Thread) LaunchKernelEx(config *cu.CUlaunchConfig, f cu.CUfunction, para
 		Block:         [3]uint32{config.BlockDimX, config.BlockDimY, config.BlockDimZ},
 		DynamicShared: config.SharedMemBytes,
 	}
-	sc.event = 0
+	sc.event, sc.early = 0, false
 	if config.NumAttrs > 0 {
 		if err := sc.attributes(hostmem.Ptr(config.Attrs), config.NumAttrs); err != nil {
 			return err
@@ -73,6 +74,7 @@ func (t *Thread) LaunchKernelEx(config *cu.CUlaunchConfig, f cu.CUfunction, para
 		}
 	}
 	err := t.launch(sc, f, config.HStream, params, extra)
+	sc.early = false
 	scratches.Put(sc)
 	if err == nil && event != 0 {
 		err = t.EventRecord(event, config.HStream)
@@ -109,6 +111,8 @@ func (sc *scratch) attribute(a *cu.CUlaunchAttribute) error {
 		sc.event = a.Value.ProgrammaticEvent().Event
 	case cu.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
 		sc.event = a.Value.LaunchCompletionEvent().Event
+	case cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+		sc.early = *a.Value.ProgrammaticStreamSerializationAllowed() != 0
 	case cu.CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
 		return errNotSupported
 	case cu.CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: // a hint, but one that is on or off
@@ -116,7 +120,7 @@ func (sc *scratch) attribute(a *cu.CUlaunchAttribute) error {
 			return errInvalidValue
 		}
 	case cu.CU_LAUNCH_ATTRIBUTE_IGNORE, cu.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, cu.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
-		cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+		cu.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
 		cu.CU_LAUNCH_ATTRIBUTE_PRIORITY, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, cu.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
 		cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, cu.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
 	default:
@@ -144,7 +148,7 @@ func (t *Thread) launch(sc *scratch, h cu.CUfunction, stream cu.CUstream, params
 	if c := st.capture.Load(); c != nil {
 		k, err := t.newKernelTask(sc, f, h, params, extra)
 		if err == nil {
-			_, err = t.record(st, c, k)
+			_, err = t.recordAfter(st, c, k, sc.early)
 		}
 		return err
 	}

@@ -43,8 +43,16 @@ const (
 	errCapWrongThread = Result(cu.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
 )
 
+// programmatic is the edge between kernels of which the second waits for the first by cudaGridDependencySynchronize.
+var programmatic = cu.CUgraphEdgeData{From_port: cu.CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, Type: uint8(cu.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)}
+
 // record makes a node of what a captured stream was given.
-func (t *Thread) record(st *Stream, c *capture, k task) (n *GraphNode, err error) {
+func (t *Thread) record(st *Stream, c *capture, k task) (*GraphNode, error) {
+	return t.recordAfter(st, c, k, false)
+}
+
+// recordAfter is record for a kernel that may begin before the kernel before it ends: its edges from kernels are programmatic.
+func (t *Thread) recordAfter(st *Stream, c *capture, k task, early bool) (n *GraphNode, err error) {
 	err = st.ctx.state.locked(func(*cleanup) error {
 		switch {
 		case c.ended:
@@ -52,7 +60,16 @@ func (t *Thread) record(st *Stream, c *capture, k task) (n *GraphNode, err error
 		case c.bad:
 			return errCapInvalidated
 		}
-		if n, err = c.graph.add(k, c.streams[st]); err != nil {
+		deps := c.streams[st]
+		if early {
+			deps = slices.Clone(deps)
+			for i := range deps {
+				if _, kernel := deps[i].from.task.(*kernelTask); kernel && deps[i].data == (cu.CUgraphEdgeData{}) {
+					deps[i].data = programmatic
+				}
+			}
+		}
+		if n, err = c.graph.add(k, deps); err != nil {
 			return err
 		}
 		c.streams[st] = []edge{{from: n}}

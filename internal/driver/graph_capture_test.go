@@ -264,3 +264,32 @@ func TestStreamMemoryOperations(t *testing.T) {
 	want(t, "unaligned", th.StreamWriteValue32(s, flag+2, 1, 0), 1)
 	want(t, "unknown memory", th.StreamWriteValue32(s, 4096, 1, 0), 1)
 }
+
+// TestCaptureProgrammatic has a kernel that may begin early depend on the one before it by a programmatic edge; on a copy by a plain one.
+func TestCaptureProgrammatic(t *testing.T) {
+	th, c, m, _ := withPrimary(t)
+	d := newDigits(t, th, c, m)
+	s, _ := th.StreamCreate(1)
+	early := make([]uint64, 9)
+	early[0], early[1] = uint64(cu.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION), 1
+	cfg := &cu.CUlaunchConfig{GridDimX: 1, GridDimY: 1, GridDimZ: 1, BlockDimX: 1, BlockDimY: 1, BlockDimZ: 1, HStream: s, Attrs: uint64(c.words(early...)), NumAttrs: 1}
+	for _, r := range []struct {
+		what  string
+		first func() error
+		edge  cu.CUgraphEdgeData
+	}{
+		{"kernel", func() error { return d.launch(1, s) }, cu.CUgraphEdgeData{From_port: 1, Type: 1}},
+		{"set", func() error { return th.MemsetD32Async(d.at, 0, 1, s) }, cu.CUgraphEdgeData{}},
+	} {
+		want(t, "begin", th.StreamBeginCapture(s, 0), 0)
+		want(t, r.what, r.first(), 0)
+		want(t, "launch", th.LaunchKernelEx(cfg, d.f, c.params(uint64(d.at), 2), 0), 0)
+		g, err := endCapture(th, c, s)
+		want(t, "end", err, 0)
+		from, to, data, num := c.words(0), c.words(0), c.words(0), c.words(1)
+		want(t, "edges", th.GraphGetEdgesV2(g, from, to, data, num), 0)
+		if e := hostmem.Load[cu.CUgraphEdgeData](data); e != r.edge || hostmem.Load[uint64](num) != 1 {
+			t.Errorf("behind a %s the edge is %+v", r.what, e)
+		}
+	}
+}
