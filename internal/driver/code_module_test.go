@@ -214,6 +214,8 @@ func TestModuleContents(t *testing.T) {
 	}
 	out := c.words()
 	f := mustFn(t, th, m, "k")
+	want(t, "name of no function", th.FuncGetName(out, 0), 1)
+	want(t, "name of no kernel", th.KernelGetName(out, 0), 1)
 	want(t, "name", th.FuncGetName(out, f), 0)
 	if s := hostmem.String(hostmem.Load[hostmem.Ptr](out)); s != "k" {
 		t.Errorf("name %q", s)

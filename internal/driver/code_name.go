@@ -67,6 +67,12 @@ func (t *Thread) FuncGetName(out hostmem.Ptr, h cu.CUfunction) error {
 
 // KernelGetName writes the address of a kernel's name.
 func (t *Thread) KernelGetName(out hostmem.Ptr, h cu.CUkernel) error {
+	if h == 0 { // cuFuncGetName answers so too
+		if _, err := t.enter(); err != nil {
+			return err
+		}
+		return errInvalidValue
+	}
 	k, err := t.kernel(h)
 	if err != nil {
 		return err

@@ -1,8 +1,9 @@
 package driver
 
 import (
-	"os"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
@@ -161,12 +162,10 @@ func (t *Thread) CoredumpSetAttributeGlobal(attr cu.CUcoredumpSettings, value, s
 
 const errNoProcess = Result(cu.CUDA_ERROR_OPERATING_SYSTEM)
 
-// checkpointed is about a process: this one runs and cannot be frozen; others are not known here.
+// checkpointed is about a process: if there is one it runs and cannot be frozen. Who asks need not have started CUDA: it is another
+// process that watches one.
 func (t *Thread) checkpointed(pid int32) error {
-	if _, err := t.enter(); err != nil {
-		return err
-	}
-	if int(pid) != os.Getpid() {
+	if pid <= 0 || unix.Kill(int(pid), 0) == unix.ESRCH {
 		return errNoProcess
 	}
 	return errNotSupported

@@ -89,7 +89,7 @@ func (t *Thread) DevSmResourceSplit(result hostmem.Ptr, groups uint32, input, re
 		return errInvalidValue
 	}
 	in := hostmem.Load[cu.CUdevResource](input)
-	_, have, err := s.readResource(&in)
+	d, have, err := s.readResource(&in)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (t *Thread) DevSmResourceSplit(result hostmem.Ptr, groups uint32, input, re
 	at, left := have.first, have.count
 	var parts []cu.CUdevResource
 	for i := range list {
-		n, err := groupSize(&list[i], have.count, left)
+		n, err := groupSize(&list[i], d.unit(), have.count, left)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (t *Thread) DevSmResourceSplit(result hostmem.Ptr, groups uint32, input, re
 const sizeOfGroup = 64
 
 // groupSize is the processors that one group gets of what is left.
-func groupSize(p *cu.CU_DEV_SM_RESOURCE_GROUP_PARAMS, total, left uint32) (uint32, error) {
+func groupSize(p *cu.CU_DEV_SM_RESOURCE_GROUP_PARAMS, least, total, left uint32) (uint32, error) {
 	const known = uint32(cu.CU_DEV_SM_RESOURCE_GROUP_BACKFILL | cu.CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID)
 	switch {
 	case p.Flags&^known != 0 || p.Reserved != [11]uint32{}:
@@ -134,7 +134,7 @@ func groupSize(p *cu.CU_DEV_SM_RESOURCE_GROUP_PARAMS, total, left uint32) (uint3
 	}
 	unit := p.CoscheduledSmCount
 	if unit == 0 {
-		unit = processorUnit
+		unit = least
 	}
 	n := p.SmCount
 	if n == 0 {
@@ -188,7 +188,7 @@ func (t *Thread) GreenCtxCreate(desc cu.CUdevResourceDesc, dev cu.CUdevice, flag
 	}
 	s := current.Load()
 	sh := s.shares.Get(handleValue(desc))
-	if sh == nil || flags != uint32(cu.CU_GREEN_CTX_DEFAULT_STREAM) { // the flag is demanded
+	if sh == nil || flags&^uint32(cu.CU_GREEN_CTX_DEFAULT_STREAM) != 0 { // before 13.1 the flag was demanded; its runtime leaves it out
 		return 0, errInvalidValue
 	}
 	if sh.dev != d {

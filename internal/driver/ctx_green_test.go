@@ -13,6 +13,12 @@ func TestGreen(t *testing.T) {
 	want(t, "Init", th.Init(0), 0)
 	s := current.Load()
 	for _, d := range s.devices {
+		d.info.Processors = 2
+	}
+	if r, err := th.DeviceGetDevResource(0, cu.CU_DEV_RESOURCE_TYPE_SM); err != nil || r.Sm().MinSmPartitionSize != 2 || r.Sm().SmCoscheduledAlignment != 2 {
+		t.Errorf("of 2 processors: parts of %d, aligned at %d (%v)", r.Sm().MinSmPartitionSize, r.Sm().SmCoscheduledAlignment, err)
+	}
+	for _, d := range s.devices {
 		d.info.Processors = 20
 	}
 	all, err := th.DeviceGetDevResource(0, cu.CU_DEV_RESOURCE_TYPE_SM)
@@ -59,8 +65,11 @@ func TestGreen(t *testing.T) {
 	one, err := th.DevResourceGenerateDesc(parts, 1)
 	want(t, "one part", err, 0)
 
-	_, err = th.GreenCtxCreate(one, 0, 0)
-	want(t, "without its flag", err, 1)
+	_, err = th.GreenCtxCreate(one, 0, 2)
+	want(t, "an unknown flag", err, 1)
+	plain, err := th.GreenCtxCreate(one, 0, 0)
+	want(t, "as the runtime of 13.1 does", err, 0)
+	want(t, "and its end", th.GreenCtxDestroy(plain), 0)
 	_, err = th.GreenCtxCreate(one, 1, 1)
 	want(t, "of another device", err, 101)
 	_, err = th.GreenCtxCreate(12345, 0, 1)

@@ -19,6 +19,9 @@ const (
 // Parts of a device of compute capability 9.0 come in eights.
 const processorUnit = 8
 
+// unit is in how many processors parts of the device come: one that has fewer than eight is not divided.
+func (d *Device) unit() uint32 { return min(processorUnit, uint32(d.info.Processors)) }
+
 // resource is all of a device.
 func (d *Device) resource(kind cu.CUdevResourceType) (r cu.CUdevResource, err error) {
 	if kind != cu.CU_DEV_RESOURCE_TYPE_SM {
@@ -27,7 +30,7 @@ func (d *Device) resource(kind cu.CUdevResourceType) (r cu.CUdevResource, err er
 	r.Type = kind
 	markResource(&r, d.ordinal, 0)
 	sm := r.Sm()
-	sm.SmCount, sm.MinSmPartitionSize, sm.SmCoscheduledAlignment = uint32(d.info.Processors), processorUnit, processorUnit
+	sm.SmCount, sm.MinSmPartitionSize, sm.SmCoscheduledAlignment = uint32(d.info.Processors), d.unit(), d.unit()
 	return r, nil
 }
 
@@ -77,14 +80,14 @@ func (t *Thread) DevSmResourceSplitByCount(result, groups, input, remainder host
 		return errInvalidValue
 	}
 	in := hostmem.Load[cu.CUdevResource](input)
-	_, have, err := s.readResource(&in)
+	d, have, err := s.readResource(&in)
 	if err != nil {
 		return err
 	}
-	total := have.count
+	total, unit := have.count, d.unit()
 	size := total // all of it need not be a multiple of the unit
 	if least < total {
-		size = min(total, (max(least, 1)+processorUnit-1)/processorUnit*processorUnit)
+		size = min(total, (max(least, 1)+unit-1)/unit*unit)
 	}
 	if least > total || size == 0 {
 		return errResourceConfig

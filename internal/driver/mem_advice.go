@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"slices"
 
 	"kudzu/internal/hostmem"
@@ -146,6 +147,7 @@ func (t *Thread) advise(p DevPtr, n uint64, advice cu.CUmem_advise, l cu.CUmemLo
 		case cu.CU_MEM_ADVISE_SET_ACCESSED_BY:
 			if !slices.Contains(r.users, at.device()) {
 				r.users = append(r.users, at.device())
+				slices.SortFunc(r.users, func(a, b int32) int { return cmp.Compare(uint32(a), uint32(b)) }) // devices, then the host
 			}
 		case cu.CU_MEM_ADVISE_UNSET_ACCESSED_BY:
 			r.users = slices.DeleteFunc(r.users, func(d int32) bool { return d == at.device() })

@@ -34,10 +34,23 @@ func TestAdvice(t *testing.T) {
 	if v := ask(cu.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, 0, 1<<20); v != cu.CU_DEVICE_CPU {
 		t.Errorf("preferred %d", v)
 	}
+	want(t, "used by the host", th.MemAdvise(p, 1<<20, cu.CU_MEM_ADVISE_SET_ACCESSED_BY, cu.CU_DEVICE_CPU), 0)
 	want(t, "used by", th.MemAdvise(p, 1<<20, cu.CU_MEM_ADVISE_SET_ACCESSED_BY, 0), 0)
+	want(t, "used by", th.MemRangeGetAttribute(at, 8, cu.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 1<<20), 0)
+	if v := hostmem.Load[[2]int32](at); v != [2]int32{0, cu.CU_DEVICE_CPU} { // devices, then the host
+		t.Errorf("users %v", v)
+	}
+	want(t, "not used by the host", th.MemAdvise(p, 1<<20, cu.CU_MEM_ADVISE_UNSET_ACCESSED_BY, cu.CU_DEVICE_CPU), 0)
 	want(t, "used by", th.MemRangeGetAttribute(at, 8, cu.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p, 1<<20), 0)
 	if v := hostmem.Load[[2]int32](at); v != [2]int32{0, cu.CU_DEVICE_INVALID} {
 		t.Errorf("users %v", v)
+	}
+	for _, on := range []uint64{1, 0, 1} { // as it is at first, and as a program says
+		want(t, "sync memops", th.PointerGetAttribute(at, cu.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), 0)
+		if v := hostmem.Load[uint32](at); uint64(v) != on {
+			t.Errorf("sync memops %d, want %d", v, on)
+		}
+		want(t, "set sync memops", th.PointerSetAttribute(c.words(on^1), cu.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), 0)
 	}
 	want(t, "prefetch", th.MemPrefetchAsync(p, 4096, 0, 0), 0)
 	if v := ask(cu.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 0, 4096); v != 0 {

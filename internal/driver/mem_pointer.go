@@ -54,7 +54,7 @@ var pointerAttrs = [...]pointerRow{
 		return p
 	}, missing: func(a *alloc) bool { return !a.host() && a.kind != allocManaged }},
 	cu.CU_POINTER_ATTRIBUTE_P2P_TOKENS:  {size: 16, value: func(*alloc, uint64) uint64 { return 0 }, missing: (*alloc).host},
-	cu.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: ptrTruth(4, func(a *alloc) bool { return a.kind == allocManaged || a.memops.Load() }),
+	cu.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: ptrTruth(4, (*alloc).syncMemops),
 	cu.CU_POINTER_ATTRIBUTE_BUFFER_ID:   ptrField(8, func(a *alloc) uint64 { return a.id }),
 	cu.CU_POINTER_ATTRIBUTE_IS_MANAGED:  ptrTruth(4, func(a *alloc) bool { return a.kind == allocManaged }),
 	cu.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: {size: 4, value: func(a *alloc, _ uint64) uint64 {
@@ -150,6 +150,21 @@ func (t *Thread) PointerSetAttribute(value hostmem.Ptr, attr cu.CUpointer_attrib
 	if value == hostmem.Nil || a == nil || a.host() || attr != cu.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS {
 		return errInvalidValue
 	}
-	a.memops.Store(hostmem.Load[uint32](value) != 0)
+	if hostmem.Load[uint32](value) != 0 {
+		a.memops.Store(memopsOn)
+	} else {
+		a.memops.Store(memopsOff)
+	}
 	return nil
+}
+
+const (
+	memopsOn  = 1
+	memopsOff = 2
+)
+
+// syncMemops is CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: managed memory has it until a program says otherwise.
+func (a *alloc) syncMemops() bool {
+	said := a.memops.Load()
+	return said == memopsOn || said == 0 && a.kind == allocManaged
 }

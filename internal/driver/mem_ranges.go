@@ -36,7 +36,7 @@ type alloc struct {
 	from       *Pool        // another process's pool that it is of
 	graph      *graphMemory // of an allocation node
 	advice     []advised    // of managed memory; guarded by state.adviceMu
-	memops     atomic.Bool  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS was set
+	memops     atomic.Int32 // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: 0, or what was said: memopsOn or memopsOff
 }
 
 // device is whose memory it is, or whose context made host memory known.
