@@ -84,19 +84,19 @@ func (w *world) pointerTypes() {
 	w.files["include/cudaTypedefs.h"] = h.Bytes()
 }
 
-// deviceTypes writes the runtime's enums and handles for code that NVRTC compiles, which has no other header.
+// deviceTypes writes the runtime's constants and types for code that NVRTC compiles, which has no other header. NVIDIA's has
+// all of driver_types.h there; CCCL's algorithms need structures of it that only host code fills.
 func (w *world) deviceTypes() {
-	a := w.apis["cudart"]
-	h := &cHeader{api: a, macro: "CUDART_VERSION"}
+	h := &cHeader{api: w.apis["cudart"], macro: "CUDART_VERSION"}
 	h.header("//", "internal/spec/cudart.api")
-	h.f("#ifndef KUDZU_RUNTIME_TYPES_H\n#define KUDZU_RUNTIME_TYPES_H\n#pragma GCC system_header\n\n")
+	h.f("#ifndef KUDZU_RUNTIME_TYPES_H\n#define KUDZU_RUNTIME_TYPES_H\n#pragma GCC system_header\n\n#include \"vector.h\"\n\n")
+	h.f("#define KUDZU_ALIGN(n) __align__(n)\n")
+	h.conventions()
+	h.consts()
 	h.enums()
-	for _, t := range a.Typedefs {
-		if t.Kind == spec.Handle {
-			h.f("typedef struct %s *%s;\n", t.Tag, t.Name)
-		}
-	}
-	h.f("typedef cudaError cudaError_t;\ntypedef unsigned long long cudaTextureObject_t;\ntypedef unsigned long long cudaSurfaceObject_t;\n\n#endif\n")
+	h.forward()
+	h.types()
+	h.f("#undef KUDZU_ALIGN\n\n#endif\n")
 	w.files["include/device/kudzu/zruntime_types.h"] = h.Bytes()
 }
 
@@ -111,7 +111,7 @@ func (w *world) header(api, file, versionMacro, includes string) error {
 	h.f("// Define %s as 12000 before including to get the interface of CUDA 12.\n#ifndef %s\n#define %s 13000\n#endif\n\n", versionMacro, versionMacro, versionMacro)
 	h.f("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
 	h.f("#if defined(__cplusplus)\n#define KUDZU_ALIGN(n) alignas(n)\n#elif defined(__GNUC__)\n#define KUDZU_ALIGN(n) __attribute__((aligned(n)))\n#else\n#define KUDZU_ALIGN(n) _Alignas(n)\n#endif\n")
-	h.f("#ifndef CUDAAPI\n#define CUDAAPI\n#endif\n#ifndef CUDARTAPI\n#define CUDARTAPI\n#endif\n#ifndef CUDA_CB\n#define CUDA_CB\n#endif\n#ifndef CUDART_CB\n#define CUDART_CB\n#endif\n\n")
+	h.conventions()
 	h.consts()
 	h.enums()
 	h.forward()
@@ -120,6 +120,14 @@ func (w *world) header(api, file, versionMacro, includes string) error {
 	h.f("#ifdef __cplusplus\n}\n#endif\n\n#undef KUDZU_ALIGN\n\n#endif\n")
 	w.files["include/"+file] = h.Bytes()
 	return nil
+}
+
+// conventions writes the words that stand where Windows has calling conventions.
+func (h *cHeader) conventions() {
+	for _, m := range []string{"CUDAAPI", "CUDARTAPI", "CUDA_CB", "CUDART_CB"} {
+		h.f("#ifndef %s\n#define %s\n#endif\n", m, m)
+	}
+	h.f("\n")
 }
 
 // vectorType matches what C++ takes from include/device/kudzu/vector.h, where they have constructors and functions.

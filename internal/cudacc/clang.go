@@ -82,6 +82,8 @@ func (o *Options) language(p *Place) []string {
 		"-target-cpu", o.cpu(p.Major), "-target-feature", fmt.Sprintf("+ptx%d", min(ptx, ptxOf(p.Major))), fmt.Sprintf("-target-sdk-version=%d.%d", min(major, 12), min(minor, 9)),
 		"-U__CUDA_ARCH__", "-D__CUDA_ARCH__=" + number + "0", "-D__CUDA_ARCH_LIST__=" + number + "0",
 		"-D__CUDACC_RTC__=1", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1",
+		number01("__CUDA_FTZ", o.FTZ), number01("__USE_FAST_MATH__", o.Approx), // NVRTC always has these, programs ask with #if
+		number01("__CUDA_PREC_DIV", !o.FastDiv), number01("__CUDA_PREC_SQRT", !o.FastSqrt),
 		fmt.Sprintf("-D__CUDACC_VER_MAJOR__=%d", major), fmt.Sprintf("-D__CUDACC_VER_MINOR__=%d", minor), fmt.Sprintf("-D__CUDACC_VER_BUILD__=%d", o.Release.Build()),
 		"-fgnuc-version=4.2.1", "-fno-threadsafe-statics", "-fcuda-allow-variadic-functions", "-fwchar-type=int", "-fsigned-wchar", "-fdeprecated-macro", "-fskip-odr-check-in-gmf",
 		"-resource-dir", p.Resources, "-internal-isystem", p.Headers, "-internal-isystem", filepath.Join(p.Resources, "include"),
@@ -93,10 +95,7 @@ func (o *Options) language(p *Place) []string {
 	}{
 		{o.Std != "c++03", []string{"-fcxx-exceptions", "-fexceptions"}},
 		{o.Relocatable, []string{"-fgpu-rdc", "-D__CUDACC_RDC__=1"}},
-		{o.FTZ, []string{"-fdenormal-fp-math-f32=preserve-sign,preserve-sign", "-D__CUDA_FTZ=1"}},
-		{o.Approx, []string{"-D__USE_FAST_MATH__=1"}},
-		{o.FastDiv, []string{"-D__CUDA_PREC_DIV=0"}},
-		{o.FastSqrt, []string{"-D__CUDA_PREC_SQRT=0"}},
+		{o.FTZ, []string{"-fdenormal-fp-math-f32=preserve-sign,preserve-sign"}},
 		{o.NoFMA, []string{"-ffp-contract=off"}},
 		{!o.NoFMA, []string{"-ffp-contract=fast"}},
 		{o.Debug, []string{"-D__CUDACC_DEBUG__=1"}},
@@ -110,6 +109,14 @@ func (o *Options) language(p *Place) []string {
 		}
 	}
 	return args
+}
+
+// number01 defines a macro as 0 or 1.
+func number01(name string, on bool) string {
+	if on {
+		return "-D" + name + "=1"
+	}
+	return "-D" + name + "=0"
 }
 
 // PCHArgs are clang's arguments for the precompiled prelude, which is written to a file. Its templates are instantiated in it: otherwise

@@ -3,9 +3,7 @@ package cudacc
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"kudzu/internal/lazyre"
@@ -13,24 +11,6 @@ import (
 
 // Shared variables of types with constructors, such as cuda::barrier. nvcc leaves them as the memory is, without constructor and
 // destructor, and warns; clang refuses them. Their declarations are shown to clang as members of a union that has empty ones.
-
-// Refused is where clang refuses the initialization of shared variables: lines and columns from 1, by file.
-type Refused map[string][][2]int
-
-var sharedInit = lazyre.New(`(?m)^(.+?):(\d+):(\d+): error: initialization is not supported for __shared__ variables$`)
-
-// ReadRefused finds them in clang's messages.
-func ReadRefused(text string) Refused {
-	r := Refused{}
-	for _, m := range sharedInit().FindAllStringSubmatch(text, -1) {
-		line, _ := strconv.Atoi(m[2]) // digits
-		column, _ := strconv.Atoi(m[3])
-		if at := [2]int{line, column}; !slices.Contains(r[m[1]], at) {
-			r[m[1]] = append(r[m[1]], at)
-		}
-	}
-	return r
-}
 
 // hidden is what declarations are not looked for in: comments, strings, characters, directives.
 var hidden = lazyre.New(`(?s)//[^\n]*|/\*.*?\*/|R"\([^"]*?\)"|"(?:\\.|[^"\\\n])*"|\d'\d|'(?:\\.|[^'\\\n])+'|(?m:^[ \t]*#(?:\\\n|[^\n])*)`)
@@ -126,20 +106,9 @@ func (d *declaration) write(id int) string {
 	return b.String()
 }
 
-// Uninitialized is a text whose refused variables have no constructors, with the same lines; nil if there is none that can be so.
-func Uninitialized(text []byte, refused [][2]int) []byte {
-	lines := []int{0}
-	for i, c := range text {
-		if c == '\n' {
-			lines = append(lines, i+1)
-		}
-	}
-	var names []int
-	for _, at := range refused {
-		if at[0] > 0 && at[0] <= len(lines) && lines[at[0]-1]+at[1]-1 < len(text) {
-			names = append(names, lines[at[0]-1]+at[1]-1)
-		}
-	}
+// uninitialized is a text in which the variables at some offsets have no constructors, with the same lines; nil if there is none that
+// can be so.
+func uninitialized(text []byte, names []int) []byte {
 	slices.Sort(names)
 	var out []byte
 	b, done := bare(text), 0
@@ -158,39 +127,6 @@ func Uninitialized(text []byte, refused [][2]int) []byte {
 		return nil
 	}
 	return append(out, text[done:]...)
-}
-
-// Reshow changes what clang sees of a program named name, where it has refused shared variables. It reports whether there is anything
-// to try again. over is the program's overlay; its source and its headers in memory are files of Place.Work.
-func (o *Options) Reshow(p *Place, over *Overlay, name string, refused Refused) (bool, error) {
-	changed := false
-	for file, at := range refused {
-		path := file
-		if file == name { // its first line is below ours
-			path = filepath.Join(p.Work, SourceFile)
-			at = slices.Clone(at)
-			for i := range at {
-				at[i][0]++
-				if o.DefaultDevice {
-					at[i][0]++
-				}
-			}
-		}
-		text, err := over.Read(path)
-		if err != nil {
-			continue
-		}
-		if text = Uninitialized(text, at); text != nil {
-			over.Show(path, text)
-			changed = true
-		}
-	}
-	if !changed {
-		return false, nil
-	}
-	var err error
-	p.Overlay, err = over.Write()
-	return err == nil, err
 }
 
 var closeLinkage = lazyre.New(`\bextern(\s*)"C"(__\w)`)

@@ -1,7 +1,6 @@
 package cudacc
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -24,14 +23,14 @@ func TestUninitialized(t *testing.T) {
 		{"SHARED B @b;", ""},
 		{"f(__shared__ B @b);", ""},
 	} {
-		var at [][2]int
+		var at []Refusal
 		text := c.text
 		for i := strings.IndexByte(text, '@'); i >= 0; i = strings.IndexByte(text, '@') {
 			text = text[:i] + text[i+1:]
 			line := strings.Count(text[:i], "\n")
-			at = append(at, [2]int{line + 1, i - strings.LastIndexByte(text[:i], '\n')})
+			at = append(at, Refusal{Line: line + 1, Column: i - strings.LastIndexByte(text[:i], '\n')})
 		}
-		got := string(Uninitialized([]byte(text), at))
+		got := string(Amend([]byte(text), at))
 		if c.want == "" {
 			if got != "" {
 				t.Errorf("%q: got %q, want it as it is", c.text, got)
@@ -48,24 +47,5 @@ func TestUninitialized(t *testing.T) {
 	o := &Options{Arch: "80", Debug: true}
 	if got, _ := o.Finish(ptx, 0); got != ".visible .global .align 8 .u64 _ZZ1kvE3bar;\n.global .u64 p = generic(q);\n" {
 		t.Errorf("references that were not folded: %q", got)
-	}
-}
-
-func TestReadRefused(t *testing.T) {
-	text := "a b.cu:3:9: error: initialization is not supported for __shared__ variables\n  x\n  ^\na b.cu:3:9: error: initialization is not supported for __shared__ variables\n" +
-		"/h.h:12:1: error: initialization is not supported for __shared__ variables\nc.cu:1:1: error: another\n"
-	want := Refused{"a b.cu": {{3, 9}}, "/h.h": {{12, 1}}}
-	if got := ReadRefused(text); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestSpaceLinkage(t *testing.T) {
-	for text, want := range map[string]string{
-		`extern "C"__global__ void k();`: `extern "C" __global__ void k();`, `extern"C"__device__ int i; f("C"_x);`: `extern"C" __device__ int i; f("C"_x);`, `extern "C" __global__`: "",
-	} {
-		if got := string(SpaceLinkage([]byte(text))); got != want {
-			t.Errorf("%s: got %s", text, got)
-		}
 	}
 }

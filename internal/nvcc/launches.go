@@ -51,7 +51,7 @@ func (b *build) overlay(in input) ([]string, error) {
 	return []string{"-ivfsoverlay", list}, nil
 }
 
-// reshow changes the overlay of a source where clang has refused shared variables with constructors. It reports whether it could.
+// reshow changes the overlay of a source where clang has refused something (cudacc.Amend). It reports whether it could.
 func (b *build) reshow(in input, refused cudacc.Refused) bool {
 	b.showing.Lock()
 	defer b.showing.Unlock()
@@ -65,7 +65,7 @@ func (b *build) reshow(in input, refused cudacc.Refused) bool {
 		if err != nil {
 			continue
 		}
-		if text = cudacc.Uninitialized(text, at); text != nil {
+		if text = cudacc.Amend(text, at); text != nil {
 			over.Show(path, text)
 			changed = true
 		}
@@ -81,6 +81,7 @@ const maxShown = 8
 
 // front starts clang for a source, and once more where the overlay can help it.
 func (b *build) front(in input, args ...string) error {
+	var before []byte // what clang said when no call was postponed
 	for n := 1; ; n++ {
 		over, err := b.overlay(in)
 		if err != nil {
@@ -93,10 +94,17 @@ func (b *build) front(in input, args ...string) error {
 			}
 		}
 		err = b.startTo(&said, b.clang, slices.Concat(over, args, []string{in.path})...)
-		if err != nil && n < maxShown && b.reshow(in, cudacc.ReadRefused(colours.ReplaceAllLiteralString(said.String(), ""))) {
+		refused := cudacc.ReadRefused(colours.ReplaceAllLiteralString(said.String(), ""))
+		if err != nil && n < maxShown && b.reshow(in, refused) {
+			if before == nil && refused.Names() {
+				before = said.Bytes()
+			}
 			continue
 		}
-		_, _ = b.errs.Write(said.Bytes()) // as a program's own messages
+		if err == nil || before == nil {
+			before = said.Bytes()
+		}
+		_, _ = b.errs.Write(before) // as a program's own messages
 		return err
 	}
 }

@@ -130,6 +130,9 @@ TEST() {
   m[2] = 3;
   EQ(m[2], 3.0);
   delete[] m;
+  struct alignas(128) Wide {
+    int v[40];
+  };
   struct Shape {
     __device__ virtual int area() const { return 0; }
   };
@@ -138,6 +141,17 @@ TEST() {
     __device__ Square(int s) : side(s) {}
     __device__ int area() const override { return side * side; }
   };
+#if __cplusplus >= 201703L
+  for (int i = 0; i < 3; i++) {
+    Wide *w = new Wide, *a = new Wide[2];
+    w->v[3] = n + i;
+    a[1].v[0] = n;
+    EQ((u64)w % alignof(Wide) + (u64)a % alignof(Wide), (u64)0);
+    EQ(w->v[3] + a[1].v[0], 2 * n + i);
+    delete w;
+    delete[] a;
+  }
+#endif
   Shape *s = new Square(n);
   EQ(s->area(), 25);
   delete (Square *)s;

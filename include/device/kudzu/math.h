@@ -130,13 +130,13 @@ KUDZU_MATH2(nextafter)
 KUDZU_MATH2(remainder)
 KUDZU_MATH2(rhypot)
 
-// What -use_fast_math replaces, for float only; the command line then defines __USE_FAST_MATH__.
+// What -use_fast_math replaces, for float only; the command line then defines __USE_FAST_MATH__ as 1.
 #define KUDZU_FAST1(name)                                                                                             \
   KUDZU_D float __##name##f(float x) { return __nv_fast_##name##f(x); }                                               \
   KUDZU_D double name(double x) { return __nv_##name(x); }                                                            \
   KUDZU_D float name##f(float x) { return KUDZU_PICK(name)(x); }                                                      \
   KUDZU_OVERLOAD1(name)
-#ifdef __USE_FAST_MATH__
+#if defined(__USE_FAST_MATH__) && __USE_FAST_MATH__
 #define KUDZU_PICK(name) __nv_fast_##name##f
 #else
 #define KUDZU_PICK(name) __nv_##name##f
@@ -172,7 +172,7 @@ KUDZU_D float __tanhf(float x) {
   return r;
 }
 KUDZU_D double fdivide(double x, double y) { return x / y; }
-#ifdef __USE_FAST_MATH__
+#if defined(__USE_FAST_MATH__) && __USE_FAST_MATH__
 KUDZU_D float fdividef(float x, float y) { return __nv_fast_fdividef(x, y); }
 #else
 KUDZU_D float fdividef(float x, float y) { return x / y; }

@@ -1,4 +1,5 @@
-// What NVRTC has of namespace std without a header: initializer_list, move and forward, as its options --builtin-… say.
+// What NVRTC has of namespace std without a header: align_val_t, and initializer_list, move and forward as its options
+// --builtin-… say. CCCL asks for the macros that say which of them there are.
 #ifndef KUDZU_STD_H
 #define KUDZU_STD_H
 #pragma GCC system_header
@@ -7,7 +8,12 @@
 
 namespace std {
 
+#if __cplusplus >= 201703L
+enum class align_val_t : size_t {};
+#endif
+
 #ifndef __KUDZU_NO_INITIALIZER_LIST
+#define __NV_BUILTIN_INITIALIZER_LIST 1
 template <class T> class initializer_list {
   const T *first;
   size_t count;
@@ -28,6 +34,7 @@ template <class T> class initializer_list {
 #endif
 
 #ifndef __KUDZU_NO_MOVE_FORWARD
+#define __NV_BUILTIN_MOVE_FORWARD 1
 template <class T> struct __kudzu_plain { typedef T type; };
 template <class T> struct __kudzu_plain<T &> { typedef T type; };
 template <class T> struct __kudzu_plain<T &&> { typedef T type; };

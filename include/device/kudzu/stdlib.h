@@ -19,6 +19,7 @@ KUDZU_D void *memmove(void *d, const void *s, size_t n) { return __builtin_memmo
 KUDZU_D void *memset(void *d, int c, size_t n) { return __builtin_memset(d, c, n); }
 
 #ifdef __CUDACC_RTC__
+#include "std.h"
 // Whether NDEBUG is defined counts where assert stands: a precompiled prelude serves programs with and without it.
 #ifndef assert
 #define __kudzu_paste_(a, b) a##b
@@ -47,6 +48,25 @@ extern "C" __device__ __inline__ __attribute__((noreturn)) void __assert_fail(co
                                                                               unsigned int line, const char *function) {
   __assertfail(condition, file, line, function, 1);
 }
+#endif
+
+#if __cplusplus >= 201703L
+// The heap's blocks are aligned to 16 bytes. A block for more has the heap's address in front of it.
+__device__ __inline__ void *operator new(size_t n, std::align_val_t align) {
+  size_t a = (size_t)align < 16 ? 16 : (size_t)align;
+  char *block = (char *)malloc(n + a);
+  if (!block) return nullptr;
+  char *p = (char *)(((size_t)block + a) & ~(a - 1));
+  ((char **)p)[-1] = block;
+  return p;
+}
+__device__ __inline__ void operator delete(void *p, std::align_val_t) noexcept {
+  if (p) free(((char **)p)[-1]);
+}
+__device__ __inline__ void *operator new[](size_t n, std::align_val_t a) { return operator new(n, a); }
+__device__ __inline__ void operator delete[](void *p, std::align_val_t a) noexcept { operator delete(p, a); }
+__device__ __inline__ void operator delete(void *p, size_t, std::align_val_t a) noexcept { operator delete(p, a); }
+__device__ __inline__ void operator delete[](void *p, size_t, std::align_val_t a) noexcept { operator delete(p, a); }
 #endif
 
 #endif

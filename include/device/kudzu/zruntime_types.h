@@ -4,6 +4,123 @@
 #define KUDZU_RUNTIME_TYPES_H
 #pragma GCC system_header
 
+#include "vector.h"
+
+#define KUDZU_ALIGN(n) __align__(n)
+#ifndef CUDAAPI
+#define CUDAAPI
+#endif
+#ifndef CUDARTAPI
+#define CUDARTAPI
+#endif
+#ifndef CUDA_CB
+#define CUDA_CB
+#endif
+#ifndef CUDART_CB
+#define CUDART_CB
+#endif
+
+#define CUDA_EGL_MAX_PLANES 3
+#define CUDA_IPC_HANDLE_SIZE 64
+#define cudaArrayColorAttachment 0x20
+#define cudaArrayCubemap 0x04
+#define cudaArrayDefault 0x00
+#define cudaArrayDeferredMapping 0x80
+#define cudaArrayLayered 0x01
+#define cudaArraySparse 0x40
+#define cudaArraySparsePropertiesSingleMipTail 0x1
+#define cudaArraySurfaceLoadStore 0x02
+#define cudaArrayTextureGather 0x08
+#define cudaCpuDeviceId ((int)-1)
+#define cudaDeviceBlockingSync 0x04
+#define cudaDeviceLmemResizeToMax 0x10
+#define cudaDeviceMapHost 0x08
+#define cudaDeviceMask 0xff
+#define cudaDeviceScheduleAuto 0x00
+#define cudaDeviceScheduleBlockingSync 0x04
+#define cudaDeviceScheduleMask 0x07
+#define cudaDeviceScheduleSpin 0x01
+#define cudaDeviceScheduleYield 0x02
+#define cudaDeviceSyncMemops 0x80
+#define cudaEventBlockingSync 0x01
+#define cudaEventDefault 0x00
+#define cudaEventDisableTiming 0x02
+#define cudaEventInterprocess 0x04
+#define cudaEventRecordDefault 0x00
+#define cudaEventRecordExternal 0x01
+#define cudaEventWaitDefault 0x00
+#define cudaEventWaitExternal 0x01
+#define cudaExternalMemoryDedicated 0x1
+#define cudaExternalSemaphoreSignalSkipNvSciBufMemSync 0x01
+#define cudaExternalSemaphoreWaitSkipNvSciBufMemSync 0x02
+#define cudaGraphKernelNodePortDefault 0
+#define cudaGraphKernelNodePortLaunchCompletion 2
+#define cudaGraphKernelNodePortProgrammatic 1
+#define cudaHostAllocDefault 0x00
+#define cudaHostAllocMapped 0x02
+#define cudaHostAllocPortable 0x01
+#define cudaHostAllocWriteCombined 0x04
+#define cudaHostRegisterDefault 0x00
+#define cudaHostRegisterIoMemory 0x04
+#define cudaHostRegisterMapped 0x02
+#define cudaHostRegisterPortable 0x01
+#define cudaHostRegisterReadOnly 0x08
+#define cudaInitDeviceFlagsAreValid 0x01
+#define cudaInvalidDeviceId ((int)-2)
+#define cudaIpcMemLazyEnablePeerAccess 0x01
+#define cudaKernelNodeAttrID cudaLaunchAttributeID
+#define cudaKernelNodeAttrValue cudaLaunchAttributeValue
+#define cudaKernelNodeAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaKernelNodeAttributeClusterDimension cudaLaunchAttributeClusterDimension
+#define cudaKernelNodeAttributeClusterSchedulingPolicyPreference cudaLaunchAttributeClusterSchedulingPolicyPreference
+#define cudaKernelNodeAttributeCooperative cudaLaunchAttributeCooperative
+#define cudaKernelNodeAttributeDeviceUpdatableKernelNode cudaLaunchAttributeDeviceUpdatableKernelNode
+#define cudaKernelNodeAttributeMemSyncDomain cudaLaunchAttributeMemSyncDomain
+#define cudaKernelNodeAttributeMemSyncDomainMap cudaLaunchAttributeMemSyncDomainMap
+#define cudaKernelNodeAttributeNvlinkUtilCentricScheduling cudaLaunchAttributeNvlinkUtilCentricScheduling
+#define cudaKernelNodeAttributePreferredSharedMemoryCarveout cudaLaunchAttributePreferredSharedMemoryCarveout
+#define cudaKernelNodeAttributePriority cudaLaunchAttributePriority
+#define cudaMemAttachGlobal 0x01
+#define cudaMemAttachHost 0x02
+#define cudaMemAttachSingle 0x04
+#define cudaMemPoolCreateUsageHwDecompress 0x2
+#define cudaNvSciSyncAttrSignal 0x1
+#define cudaNvSciSyncAttrWait 0x2
+#define cudaOccupancyDefault 0x00
+#define cudaOccupancyDisableCachingOverride 0x01
+#define cudaPeerAccessDefault 0x00
+#define cudaStreamAttrID cudaLaunchAttributeID
+#define cudaStreamAttrValue cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeMemSyncDomain cudaLaunchAttributeMemSyncDomain
+#define cudaStreamAttributeMemSyncDomainMap cudaLaunchAttributeMemSyncDomainMap
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamDefault 0x00
+#define cudaStreamLegacy ((cudaStream_t)0x1)
+#define cudaStreamNonBlocking 0x01
+#define cudaStreamPerThread ((cudaStream_t)0x2)
+#define cudaSurfaceType1D 0x01
+#define cudaSurfaceType1DLayered 0xF1
+#define cudaSurfaceType2D 0x02
+#define cudaSurfaceType2DLayered 0xF2
+#define cudaSurfaceType3D 0x03
+#define cudaSurfaceTypeCubemap 0x0C
+#define cudaSurfaceTypeCubemapLayered 0xFC
+#define cudaTextureType1D 0x01
+#define cudaTextureType1DLayered 0xF1
+#define cudaTextureType2D 0x02
+#define cudaTextureType2DLayered 0xF2
+#define cudaTextureType3D 0x03
+#define cudaTextureTypeCubemap 0x0C
+#define cudaTextureTypeCubemapLayered 0xFC
+#if CUDART_VERSION < 13000
+#define cudaCooperativeLaunchMultiDeviceNoPostSync 0x02
+#endif
+#if CUDART_VERSION < 13000
+#define cudaCooperativeLaunchMultiDeviceNoPreSync 0x01
+#endif
+
 typedef enum cudaRoundMode {
 	cudaRoundNearest = 0,
 	cudaRoundZero = 1,
@@ -1201,10 +1318,168 @@ typedef enum cudaEglColorFormat_enum {
 	cudaEglColorFormatUYVY2020 = 116,
 } cudaEglColorFormat;
 
+typedef struct char1 char1;
+typedef struct uchar1 uchar1;
+typedef struct char2 char2;
+typedef struct uchar2 uchar2;
+typedef struct char3 char3;
+typedef struct uchar3 uchar3;
+typedef struct char4 char4;
+typedef struct uchar4 uchar4;
+typedef struct short1 short1;
+typedef struct ushort1 ushort1;
+typedef struct short2 short2;
+typedef struct ushort2 ushort2;
+typedef struct short3 short3;
+typedef struct ushort3 ushort3;
+typedef struct short4 short4;
+typedef struct ushort4 ushort4;
+typedef struct int1 int1;
+typedef struct uint1 uint1;
+typedef struct int2 int2;
+typedef struct uint2 uint2;
+typedef struct int3 int3;
+typedef struct uint3 uint3;
+typedef struct int4 int4;
+typedef struct uint4 uint4;
+typedef struct long1 long1;
+typedef struct ulong1 ulong1;
+typedef struct long2 long2;
+typedef struct ulong2 ulong2;
+typedef struct long3 long3;
+typedef struct ulong3 ulong3;
+typedef struct long4 long4;
+typedef struct ulong4 ulong4;
+typedef struct long4_16a long4_16a;
+typedef struct ulong4_16a ulong4_16a;
+typedef struct long4_32a long4_32a;
+typedef struct ulong4_32a ulong4_32a;
+typedef struct float1 float1;
+typedef struct float2 float2;
+typedef struct float3 float3;
+typedef struct float4 float4;
+typedef struct longlong1 longlong1;
+typedef struct ulonglong1 ulonglong1;
+typedef struct longlong2 longlong2;
+typedef struct ulonglong2 ulonglong2;
+typedef struct longlong3 longlong3;
+typedef struct ulonglong3 ulonglong3;
+typedef struct longlong4 longlong4;
+typedef struct longlong4_16a longlong4_16a;
+typedef struct longlong4_32a longlong4_32a;
+typedef struct ulonglong4 ulonglong4;
+typedef struct ulonglong4_16a ulonglong4_16a;
+typedef struct ulonglong4_32a ulonglong4_32a;
+typedef struct double1 double1;
+typedef struct double2 double2;
+typedef struct double3 double3;
+typedef struct double4 double4;
+typedef struct double4_16a double4_16a;
+typedef struct double4_32a double4_32a;
+typedef struct dim3 dim3;
+typedef struct cudaChannelFormatDesc cudaChannelFormatDesc;
+typedef struct cudaArraySparseProperties cudaArraySparseProperties;
+typedef struct cudaArrayMemoryRequirements cudaArrayMemoryRequirements;
+typedef struct cudaPitchedPtr cudaPitchedPtr;
+typedef struct cudaExtent cudaExtent;
+typedef struct cudaPos cudaPos;
+typedef struct cudaMemcpy3DParms cudaMemcpy3DParms;
+typedef struct cudaMemcpyNodeParams cudaMemcpyNodeParams;
+typedef struct cudaMemcpy3DPeerParms cudaMemcpy3DPeerParms;
+typedef struct cudaMemsetParams cudaMemsetParams;
+typedef struct cudaMemsetParamsV2 cudaMemsetParamsV2;
+typedef struct cudaAccessPolicyWindow cudaAccessPolicyWindow;
+typedef struct cudaHostNodeParams cudaHostNodeParams;
+typedef struct cudaHostNodeParamsV2 cudaHostNodeParamsV2;
+typedef struct cudaResourceDesc cudaResourceDesc;
+typedef struct cudaResourceViewDesc cudaResourceViewDesc;
+typedef struct cudaPointerAttributes cudaPointerAttributes;
+typedef struct cudaFuncAttributes cudaFuncAttributes;
+typedef struct cudaMemLocation cudaMemLocation;
+typedef struct cudaMemAccessDesc cudaMemAccessDesc;
+typedef struct cudaMemPoolProps cudaMemPoolProps;
+typedef struct cudaMemPoolPtrExportData cudaMemPoolPtrExportData;
+typedef struct cudaMemAllocNodeParams cudaMemAllocNodeParams;
+typedef struct cudaMemAllocNodeParamsV2 cudaMemAllocNodeParamsV2;
+typedef struct cudaMemFreeNodeParams cudaMemFreeNodeParams;
+typedef struct cudaMemcpyAttributes cudaMemcpyAttributes;
+typedef struct cudaOffset3D cudaOffset3D;
+typedef struct cudaMemcpy3DOperand cudaMemcpy3DOperand;
+typedef struct cudaMemcpy3DBatchOp cudaMemcpy3DBatchOp;
+typedef struct CUuuid_st CUuuid;
+typedef struct cudaDeviceProp cudaDeviceProp;
+typedef struct cudaIpcEventHandle_st cudaIpcEventHandle_t;
+typedef struct cudaIpcMemHandle_st cudaIpcMemHandle_t;
+typedef struct cudaMemFabricHandle_st cudaMemFabricHandle_t;
+typedef struct cudaExternalMemoryHandleDesc cudaExternalMemoryHandleDesc;
+typedef struct cudaExternalMemoryBufferDesc cudaExternalMemoryBufferDesc;
+typedef struct cudaExternalMemoryMipmappedArrayDesc cudaExternalMemoryMipmappedArrayDesc;
+typedef struct cudaExternalSemaphoreHandleDesc cudaExternalSemaphoreHandleDesc;
+typedef struct cudaExternalSemaphoreSignalParams cudaExternalSemaphoreSignalParams;
+typedef struct cudaExternalSemaphoreWaitParams cudaExternalSemaphoreWaitParams;
+typedef struct cudaDevSmResource cudaDevSmResource;
+typedef struct cudaDevWorkqueueConfigResource cudaDevWorkqueueConfigResource;
+typedef struct cudaDevWorkqueueResource cudaDevWorkqueueResource;
+typedef struct cudaDevSmResourceGroupParams_st cudaDevSmResourceGroupParams;
+typedef struct cudaDevResource_st cudaDevResource;
+typedef struct cudalibraryHostUniversalFunctionAndDataTable cudalibraryHostUniversalFunctionAndDataTable;
+typedef struct cudaKernelNodeParams cudaKernelNodeParams;
+typedef struct cudaKernelNodeParamsV2 cudaKernelNodeParamsV2;
+typedef struct cudaExternalSemaphoreSignalNodeParams cudaExternalSemaphoreSignalNodeParams;
+typedef struct cudaExternalSemaphoreSignalNodeParamsV2 cudaExternalSemaphoreSignalNodeParamsV2;
+typedef struct cudaExternalSemaphoreWaitNodeParams cudaExternalSemaphoreWaitNodeParams;
+typedef struct cudaExternalSemaphoreWaitNodeParamsV2 cudaExternalSemaphoreWaitNodeParamsV2;
+typedef struct cudaConditionalNodeParams cudaConditionalNodeParams;
+typedef struct cudaChildGraphNodeParams cudaChildGraphNodeParams;
+typedef struct cudaEventRecordNodeParams cudaEventRecordNodeParams;
+typedef struct cudaEventWaitNodeParams cudaEventWaitNodeParams;
+typedef struct cudaGraphNodeParams cudaGraphNodeParams;
+typedef struct cudaGraphEdgeData_st cudaGraphEdgeData;
+typedef struct cudaGraphInstantiateParams_st cudaGraphInstantiateParams;
+typedef struct cudaGraphExecUpdateResultInfo_st cudaGraphExecUpdateResultInfo;
+typedef struct cudaGraphKernelNodeUpdate cudaGraphKernelNodeUpdate;
+typedef struct cudaLaunchMemSyncDomainMap_st cudaLaunchMemSyncDomainMap;
+typedef union cudaLaunchAttributeValue cudaLaunchAttributeValue;
+typedef struct cudaLaunchAttribute_st cudaLaunchAttribute;
+typedef struct cudaLaunchConfig_st cudaLaunchConfig_t;
+typedef struct cudaAsyncNotificationInfo cudaAsyncNotificationInfo_t;
+typedef struct cudaTextureDesc cudaTextureDesc;
+typedef struct cudaGraphRecaptureCallbackData cudaGraphRecaptureCallbackData;
+typedef struct cudaEglPlaneDesc_st cudaEglPlaneDesc;
+typedef struct cudaEglFrame_st cudaEglFrame;
+typedef struct cudaExternalSemaphoreSignalParams_v1 cudaExternalSemaphoreSignalParams_v1;
+typedef struct cudaExternalSemaphoreWaitParams_v1 cudaExternalSemaphoreWaitParams_v1;
+typedef struct cudaLaunchParams cudaLaunchParams;
+typedef struct CUdevResourceDesc_st CUdevResourceDesc_st;
+typedef struct cudaExecutionContext_st cudaExecutionContext_st;
+typedef struct cudaArray cudaArray;
+typedef struct cudaMipmappedArray cudaMipmappedArray;
+typedef struct CUstream_st CUstream_st;
+typedef struct CUevent_st CUevent_st;
+typedef struct cudaGraphicsResource cudaGraphicsResource;
+typedef struct CUexternalMemory_st CUexternalMemory_st;
+typedef struct CUexternalSemaphore_st CUexternalSemaphore_st;
+typedef struct CUgraph_st CUgraph_st;
+typedef struct CUgraphNode_st CUgraphNode_st;
+typedef struct CUuserObject_st CUuserObject_st;
+typedef struct CUfunc_st CUfunc_st;
+typedef struct CUkern_st CUkern_st;
+typedef struct CUlib_st CUlib_st;
+typedef struct CUmemPoolHandle_st CUmemPoolHandle_st;
+typedef struct CUgraphExec_st CUgraphExec_st;
+typedef struct CUgraphDeviceUpdatableNode_st CUgraphDeviceUpdatableNode_st;
+typedef struct cudaAsyncCallbackEntry cudaAsyncCallbackEntry;
+typedef struct CUlogsCallbackEntry_st CUlogsCallbackEntry_st;
+typedef struct CUeglStreamConnection_st CUeglStreamConnection_st;
+
 typedef struct CUdevResourceDesc_st *cudaDevResourceDesc_t;
 typedef struct cudaExecutionContext_st *cudaExecutionContext_t;
 typedef struct cudaArray *cudaArray_t;
+typedef const cudaArray *cudaArray_const_t;
 typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
+typedef const cudaMipmappedArray *cudaMipmappedArray_const_t;
+typedef void (*cudaHostFn_t)(void *);
+typedef CUuuid cudaUUID_t;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct cudaGraphicsResource *cudaGraphicsResource_t;
@@ -1213,6 +1488,7 @@ typedef struct CUexternalSemaphore_st *cudaExternalSemaphore_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUuserObject_st *cudaUserObject_t;
+typedef unsigned long long cudaGraphConditionalHandle;
 typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUlib_st *cudaLibrary_t;
@@ -1220,10 +1496,1623 @@ typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUgraphDeviceUpdatableNode_st *cudaGraphDeviceNode_t;
 typedef struct cudaAsyncCallbackEntry *cudaAsyncCallbackHandle_t;
+typedef void (*cudaAsyncCallback)(cudaAsyncNotificationInfo_t *, void *, cudaAsyncCallbackHandle_t);
 typedef struct CUlogsCallbackEntry_st *cudaLogsCallbackHandle;
-typedef struct CUeglStreamConnection_st *cudaEglStreamConnection;
-typedef cudaError cudaError_t;
-typedef unsigned long long cudaTextureObject_t;
+typedef unsigned int cudaLogIterator;
 typedef unsigned long long cudaSurfaceObject_t;
+typedef unsigned long long cudaTextureObject_t;
+typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void *);
+typedef cudaError_t (*cudaGraphRecaptureCallback_t)(void *, cudaGraphNode_t, const cudaGraphNodeParams *, const cudaGraphNodeParams *, cudaGraphRecaptureStatus);
+typedef void (*cudaLogsCallback_t)(void *, cudaLogLevel, char *, size_t);
+typedef struct CUeglStreamConnection_st *cudaEglStreamConnection;
+
+#ifndef KUDZU_VECTOR_H
+struct char1 {
+	signed char x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct uchar1 {
+	unsigned char x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(2) char2 {
+	signed char x;
+	signed char y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(2) uchar2 {
+	unsigned char x;
+	unsigned char y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct char3 {
+	signed char x;
+	signed char y;
+	signed char z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct uchar3 {
+	unsigned char x;
+	unsigned char y;
+	unsigned char z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(4) char4 {
+	signed char x;
+	signed char y;
+	signed char z;
+	signed char w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(4) uchar4 {
+	unsigned char x;
+	unsigned char y;
+	unsigned char z;
+	unsigned char w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct short1 {
+	short x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct ushort1 {
+	unsigned short x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(4) short2 {
+	short x;
+	short y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(4) ushort2 {
+	unsigned short x;
+	unsigned short y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct short3 {
+	short x;
+	short y;
+	short z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct ushort3 {
+	unsigned short x;
+	unsigned short y;
+	unsigned short z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(8) short4 {
+	short x;
+	short y;
+	short z;
+	short w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(8) ushort4 {
+	unsigned short x;
+	unsigned short y;
+	unsigned short z;
+	unsigned short w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct int1 {
+	int x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct uint1 {
+	unsigned int x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(8) int2 {
+	int x;
+	int y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(8) uint2 {
+	unsigned int x;
+	unsigned int y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct int3 {
+	int x;
+	int y;
+	int z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct uint3 {
+	unsigned int x;
+	unsigned int y;
+	unsigned int z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) int4 {
+	int x;
+	int y;
+	int z;
+	int w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) uint4 {
+	unsigned int x;
+	unsigned int y;
+	unsigned int z;
+	unsigned int w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct long1 {
+	long x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct ulong1 {
+	unsigned long x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) long2 {
+	long x;
+	long y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) ulong2 {
+	unsigned long x;
+	unsigned long y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct long3 {
+	long x;
+	long y;
+	long z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct ulong3 {
+	unsigned long x;
+	unsigned long y;
+	unsigned long z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) long4 {
+	long x;
+	long y;
+	long z;
+	long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) ulong4 {
+	unsigned long x;
+	unsigned long y;
+	unsigned long z;
+	unsigned long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) long4_16a {
+	long x;
+	long y;
+	long z;
+	long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) ulong4_16a {
+	unsigned long x;
+	unsigned long y;
+	unsigned long z;
+	unsigned long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(32) long4_32a {
+	long x;
+	long y;
+	long z;
+	long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(32) ulong4_32a {
+	unsigned long x;
+	unsigned long y;
+	unsigned long z;
+	unsigned long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct float1 {
+	float x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(8) float2 {
+	float x;
+	float y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct float3 {
+	float x;
+	float y;
+	float z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) float4 {
+	float x;
+	float y;
+	float z;
+	float w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct longlong1 {
+	long long x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct ulonglong1 {
+	unsigned long long x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) longlong2 {
+	long long x;
+	long long y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) ulonglong2 {
+	unsigned long long x;
+	unsigned long long y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct longlong3 {
+	long long x;
+	long long y;
+	long long z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct ulonglong3 {
+	unsigned long long x;
+	unsigned long long y;
+	unsigned long long z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) longlong4 {
+	long long x;
+	long long y;
+	long long z;
+	long long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) longlong4_16a {
+	long long x;
+	long long y;
+	long long z;
+	long long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(32) longlong4_32a {
+	long long x;
+	long long y;
+	long long z;
+	long long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) ulonglong4 {
+	unsigned long long x;
+	unsigned long long y;
+	unsigned long long z;
+	unsigned long long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) ulonglong4_16a {
+	unsigned long long x;
+	unsigned long long y;
+	unsigned long long z;
+	unsigned long long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(32) ulonglong4_32a {
+	unsigned long long x;
+	unsigned long long y;
+	unsigned long long z;
+	unsigned long long w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct double1 {
+	double x;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) double2 {
+	double x;
+	double y;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct double3 {
+	double x;
+	double y;
+	double z;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) double4 {
+	double x;
+	double y;
+	double z;
+	double w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(16) double4_16a {
+	double x;
+	double y;
+	double z;
+	double w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct KUDZU_ALIGN(32) double4_32a {
+	double x;
+	double y;
+	double z;
+	double w;
+};
+
+#endif
+
+#ifndef KUDZU_VECTOR_H
+struct dim3 {
+	unsigned int x;
+	unsigned int y;
+	unsigned int z;
+};
+
+#endif
+
+struct cudaChannelFormatDesc {
+	int x;
+	int y;
+	int z;
+	int w;
+	cudaChannelFormatKind f;
+};
+
+struct cudaArraySparseProperties {
+	struct {
+		unsigned int width;
+		unsigned int height;
+		unsigned int depth;
+	} tileExtent;
+	unsigned int miptailFirstLevel;
+	unsigned long long miptailSize;
+	unsigned int flags;
+	unsigned int reserved[4];
+};
+
+struct cudaArrayMemoryRequirements {
+	size_t size;
+	size_t alignment;
+	unsigned int reserved[4];
+};
+
+struct cudaPitchedPtr {
+	void *ptr;
+	size_t pitch;
+	size_t xsize;
+	size_t ysize;
+};
+
+struct cudaExtent {
+	size_t width;
+	size_t height;
+	size_t depth;
+};
+
+struct cudaPos {
+	size_t x;
+	size_t y;
+	size_t z;
+};
+
+struct cudaMemcpy3DParms {
+	cudaArray_t srcArray;
+	cudaPos srcPos;
+	cudaPitchedPtr srcPtr;
+	cudaArray_t dstArray;
+	cudaPos dstPos;
+	cudaPitchedPtr dstPtr;
+	cudaExtent extent;
+	cudaMemcpyKind kind;
+};
+
+struct cudaMemcpyNodeParams {
+	int flags;
+	int reserved;
+	cudaExecutionContext_t ctx;
+	cudaMemcpy3DParms copyParams;
+};
+
+struct cudaMemcpy3DPeerParms {
+	cudaArray_t srcArray;
+	cudaPos srcPos;
+	cudaPitchedPtr srcPtr;
+	int srcDevice;
+	cudaArray_t dstArray;
+	cudaPos dstPos;
+	cudaPitchedPtr dstPtr;
+	int dstDevice;
+	cudaExtent extent;
+};
+
+struct cudaMemsetParams {
+	void *dst;
+	size_t pitch;
+	unsigned int value;
+	unsigned int elementSize;
+	size_t width;
+	size_t height;
+};
+
+#if CUDART_VERSION >= 13000
+struct cudaMemsetParamsV2 {
+	void *dst;
+	size_t pitch;
+	unsigned int value;
+	unsigned int elementSize;
+	size_t width;
+	size_t height;
+	cudaExecutionContext_t ctx;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaMemsetParamsV2 {
+	void *dst;
+	size_t pitch;
+	unsigned int value;
+	unsigned int elementSize;
+	size_t width;
+	size_t height;
+};
+
+#endif
+struct cudaAccessPolicyWindow {
+	void *base_ptr;
+	size_t num_bytes;
+	float hitRatio;
+	cudaAccessProperty hitProp;
+	cudaAccessProperty missProp;
+};
+
+struct cudaHostNodeParams {
+	cudaHostFn_t fn;
+	void *userData;
+};
+
+#if CUDART_VERSION >= 13000
+struct cudaHostNodeParamsV2 {
+	cudaHostFn_t fn;
+	void *userData;
+	unsigned int syncMode;
+	cudaExecutionContext_t ctx;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaHostNodeParamsV2 {
+	cudaHostFn_t fn;
+	void *userData;
+};
+
+#endif
+#if CUDART_VERSION >= 13000
+struct cudaResourceDesc {
+	cudaResourceType resType;
+	union {
+		struct {
+			cudaArray_t array;
+		} array;
+		struct {
+			cudaMipmappedArray_t mipmap;
+		} mipmap;
+		struct {
+			void *devPtr;
+			cudaChannelFormatDesc desc;
+			size_t sizeInBytes;
+		} linear;
+		struct {
+			void *devPtr;
+			cudaChannelFormatDesc desc;
+			size_t width;
+			size_t height;
+			size_t pitchInBytes;
+		} pitch2D;
+		struct {
+			int reserved[32];
+		} reserved;
+	} res;
+	unsigned int flags;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaResourceDesc {
+	cudaResourceType resType;
+	union {
+		struct {
+			cudaArray_t array;
+		} array;
+		struct {
+			cudaMipmappedArray_t mipmap;
+		} mipmap;
+		struct {
+			void *devPtr;
+			cudaChannelFormatDesc desc;
+			size_t sizeInBytes;
+		} linear;
+		struct {
+			void *devPtr;
+			cudaChannelFormatDesc desc;
+			size_t width;
+			size_t height;
+			size_t pitchInBytes;
+		} pitch2D;
+	} res;
+};
+
+#endif
+#if CUDART_VERSION >= 13000
+struct cudaResourceViewDesc {
+	cudaResourceViewFormat format;
+	size_t width;
+	size_t height;
+	size_t depth;
+	unsigned int firstMipmapLevel;
+	unsigned int lastMipmapLevel;
+	unsigned int firstLayer;
+	unsigned int lastLayer;
+	unsigned int reserved[16];
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaResourceViewDesc {
+	cudaResourceViewFormat format;
+	size_t width;
+	size_t height;
+	size_t depth;
+	unsigned int firstMipmapLevel;
+	unsigned int lastMipmapLevel;
+	unsigned int firstLayer;
+	unsigned int lastLayer;
+};
+
+#endif
+#if CUDART_VERSION >= 13000
+struct cudaPointerAttributes {
+	cudaMemoryType type;
+	int device;
+	void *devicePointer;
+	void *hostPointer;
+	union {
+		int localityDomainOrdinal;
+		long unused;
+	};
+	long reserved[7];
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaPointerAttributes {
+	cudaMemoryType type;
+	int device;
+	void *devicePointer;
+	void *hostPointer;
+};
+
+#endif
+struct cudaFuncAttributes {
+	size_t sharedSizeBytes;
+	size_t constSizeBytes;
+	size_t localSizeBytes;
+	int maxThreadsPerBlock;
+	int numRegs;
+	int ptxVersion;
+	int binaryVersion;
+	int cacheModeCA;
+	int maxDynamicSharedSizeBytes;
+	int preferredShmemCarveout;
+	int clusterDimMustBeSet;
+	int requiredClusterWidth;
+	int requiredClusterHeight;
+	int requiredClusterDepth;
+	int clusterSchedulingPolicyPreference;
+	int nonPortableClusterSizeAllowed;
+	int deviceNodeUpdateStatus;
+	cudaSharedMemoryMode sharedMemoryMode;
+	int reserved[14];
+};
+
+struct cudaMemLocation {
+	cudaMemLocationType type;
+	union {
+		int id;
+		struct {
+			unsigned char deviceId;
+			unsigned char localityDomainId;
+		} localized;
+	};
+};
+
+struct cudaMemAccessDesc {
+	cudaMemLocation location;
+	cudaMemAccessFlags flags;
+};
+
+struct cudaMemPoolProps {
+	cudaMemAllocationType allocType;
+	cudaMemAllocationHandleType handleTypes;
+	cudaMemLocation location;
+	void *win32SecurityAttributes;
+	size_t maxSize;
+	unsigned short usage;
+	unsigned char reserved[54];
+};
+
+struct cudaMemPoolPtrExportData {
+	unsigned char reserved[64];
+};
+
+struct cudaMemAllocNodeParams {
+	cudaMemPoolProps poolProps;
+	const cudaMemAccessDesc *accessDescs;
+	size_t accessDescCount;
+	size_t bytesize;
+	void *dptr;
+};
+
+struct cudaMemAllocNodeParamsV2 {
+	cudaMemPoolProps poolProps;
+	const cudaMemAccessDesc *accessDescs;
+	size_t accessDescCount;
+	size_t bytesize;
+	void *dptr;
+};
+
+struct cudaMemFreeNodeParams {
+	void *dptr;
+};
+
+struct cudaMemcpyAttributes {
+	cudaMemcpySrcAccessOrder srcAccessOrder;
+	cudaMemLocation srcLocHint;
+	cudaMemLocation dstLocHint;
+	unsigned int flags;
+};
+
+struct cudaOffset3D {
+	size_t x;
+	size_t y;
+	size_t z;
+};
+
+struct cudaMemcpy3DOperand {
+	cudaMemcpy3DOperandType type;
+	union {
+		struct {
+			void *ptr;
+			size_t rowLength;
+			size_t layerHeight;
+			cudaMemLocation locHint;
+		} ptr;
+		struct {
+			cudaArray_t array;
+			cudaOffset3D offset;
+		} array;
+	} op;
+};
+
+struct cudaMemcpy3DBatchOp {
+	cudaMemcpy3DOperand src;
+	cudaMemcpy3DOperand dst;
+	cudaExtent extent;
+	cudaMemcpySrcAccessOrder srcAccessOrder;
+	unsigned int flags;
+};
+
+#ifndef CU_UUID_HAS_BEEN_DEFINED
+#define CU_UUID_HAS_BEEN_DEFINED
+struct CUuuid_st {
+	char bytes[16];
+};
+
+#endif
+
+#if CUDART_VERSION >= 13000
+struct cudaDeviceProp {
+	char name[256];
+	cudaUUID_t uuid;
+	char luid[8];
+	unsigned int luidDeviceNodeMask;
+	size_t totalGlobalMem;
+	size_t sharedMemPerBlock;
+	int regsPerBlock;
+	int warpSize;
+	size_t memPitch;
+	int maxThreadsPerBlock;
+	int maxThreadsDim[3];
+	int maxGridSize[3];
+	size_t totalConstMem;
+	int major;
+	int minor;
+	size_t textureAlignment;
+	size_t texturePitchAlignment;
+	int multiProcessorCount;
+	int integrated;
+	int canMapHostMemory;
+	int maxTexture1D;
+	int maxTexture1DMipmap;
+	int maxTexture2D[2];
+	int maxTexture2DMipmap[2];
+	int maxTexture2DLinear[3];
+	int maxTexture2DGather[2];
+	int maxTexture3D[3];
+	int maxTexture3DAlt[3];
+	int maxTextureCubemap;
+	int maxTexture1DLayered[2];
+	int maxTexture2DLayered[3];
+	int maxTextureCubemapLayered[2];
+	int maxSurface1D;
+	int maxSurface2D[2];
+	int maxSurface3D[3];
+	int maxSurface1DLayered[2];
+	int maxSurface2DLayered[3];
+	int maxSurfaceCubemap;
+	int maxSurfaceCubemapLayered[2];
+	size_t surfaceAlignment;
+	int concurrentKernels;
+	int ECCEnabled;
+	int pciBusID;
+	int pciDeviceID;
+	int pciDomainID;
+	int tccDriver;
+	int asyncEngineCount;
+	int unifiedAddressing;
+	int memoryBusWidth;
+	int l2CacheSize;
+	int persistingL2CacheMaxSize;
+	int maxThreadsPerMultiProcessor;
+	int streamPrioritiesSupported;
+	int globalL1CacheSupported;
+	int localL1CacheSupported;
+	size_t sharedMemPerMultiprocessor;
+	int regsPerMultiprocessor;
+	int managedMemory;
+	int isMultiGpuBoard;
+	int multiGpuBoardGroupID;
+	int hostNativeAtomicSupported;
+	int pageableMemoryAccess;
+	int concurrentManagedAccess;
+	int computePreemptionSupported;
+	int canUseHostPointerForRegisteredMem;
+	int cooperativeLaunch;
+	size_t sharedMemPerBlockOptin;
+	int pageableMemoryAccessUsesHostPageTables;
+	int directManagedMemAccessFromHost;
+	int maxBlocksPerMultiProcessor;
+	int accessPolicyMaxWindowSize;
+	size_t reservedSharedMemPerBlock;
+	int hostRegisterSupported;
+	int sparseCudaArraySupported;
+	int hostRegisterReadOnlySupported;
+	int timelineSemaphoreInteropSupported;
+	int memoryPoolsSupported;
+	int gpuDirectRDMASupported;
+	unsigned int gpuDirectRDMAFlushWritesOptions;
+	int gpuDirectRDMAWritesOrdering;
+	unsigned int memoryPoolSupportedHandleTypes;
+	int deferredMappingCudaArraySupported;
+	int ipcEventSupported;
+	int clusterLaunch;
+	int unifiedFunctionPointers;
+	int deviceNumaConfig;
+	int deviceNumaId;
+	int mpsEnabled;
+	int hostNumaId;
+	unsigned int gpuPciDeviceID;
+	unsigned int gpuPciSubsystemID;
+	int hostNumaMultinodeIpcSupported;
+	int reserved[56];
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaDeviceProp {
+	char name[256];
+	cudaUUID_t uuid;
+	char luid[8];
+	unsigned int luidDeviceNodeMask;
+	size_t totalGlobalMem;
+	size_t sharedMemPerBlock;
+	int regsPerBlock;
+	int warpSize;
+	size_t memPitch;
+	int maxThreadsPerBlock;
+	int maxThreadsDim[3];
+	int maxGridSize[3];
+	int clockRate;
+	size_t totalConstMem;
+	int major;
+	int minor;
+	size_t textureAlignment;
+	size_t texturePitchAlignment;
+	int deviceOverlap;
+	int multiProcessorCount;
+	int kernelExecTimeoutEnabled;
+	int integrated;
+	int canMapHostMemory;
+	int computeMode;
+	int maxTexture1D;
+	int maxTexture1DMipmap;
+	int maxTexture1DLinear;
+	int maxTexture2D[2];
+	int maxTexture2DMipmap[2];
+	int maxTexture2DLinear[3];
+	int maxTexture2DGather[2];
+	int maxTexture3D[3];
+	int maxTexture3DAlt[3];
+	int maxTextureCubemap;
+	int maxTexture1DLayered[2];
+	int maxTexture2DLayered[3];
+	int maxTextureCubemapLayered[2];
+	int maxSurface1D;
+	int maxSurface2D[2];
+	int maxSurface3D[3];
+	int maxSurface1DLayered[2];
+	int maxSurface2DLayered[3];
+	int maxSurfaceCubemap;
+	int maxSurfaceCubemapLayered[2];
+	size_t surfaceAlignment;
+	int concurrentKernels;
+	int ECCEnabled;
+	int pciBusID;
+	int pciDeviceID;
+	int pciDomainID;
+	int tccDriver;
+	int asyncEngineCount;
+	int unifiedAddressing;
+	int memoryClockRate;
+	int memoryBusWidth;
+	int l2CacheSize;
+	int persistingL2CacheMaxSize;
+	int maxThreadsPerMultiProcessor;
+	int streamPrioritiesSupported;
+	int globalL1CacheSupported;
+	int localL1CacheSupported;
+	size_t sharedMemPerMultiprocessor;
+	int regsPerMultiprocessor;
+	int managedMemory;
+	int isMultiGpuBoard;
+	int multiGpuBoardGroupID;
+	int hostNativeAtomicSupported;
+	int singleToDoublePrecisionPerfRatio;
+	int pageableMemoryAccess;
+	int concurrentManagedAccess;
+	int computePreemptionSupported;
+	int canUseHostPointerForRegisteredMem;
+	int cooperativeLaunch;
+	int cooperativeMultiDeviceLaunch;
+	size_t sharedMemPerBlockOptin;
+	int pageableMemoryAccessUsesHostPageTables;
+	int directManagedMemAccessFromHost;
+	int maxBlocksPerMultiProcessor;
+	int accessPolicyMaxWindowSize;
+	size_t reservedSharedMemPerBlock;
+	int hostRegisterSupported;
+	int sparseCudaArraySupported;
+	int hostRegisterReadOnlySupported;
+	int timelineSemaphoreInteropSupported;
+	int memoryPoolsSupported;
+	int gpuDirectRDMASupported;
+	unsigned int gpuDirectRDMAFlushWritesOptions;
+	int gpuDirectRDMAWritesOrdering;
+	unsigned int memoryPoolSupportedHandleTypes;
+	int deferredMappingCudaArraySupported;
+	int ipcEventSupported;
+	int clusterLaunch;
+	int unifiedFunctionPointers;
+	int reserved[63];
+};
+
+#endif
+struct cudaIpcEventHandle_st {
+	char reserved[64];
+};
+
+struct cudaIpcMemHandle_st {
+	char reserved[64];
+};
+
+struct cudaMemFabricHandle_st {
+	char reserved[64];
+};
+
+#if CUDART_VERSION >= 13000
+struct cudaExternalMemoryHandleDesc {
+	cudaExternalMemoryHandleType type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+		const void *nvSciBufObject;
+	} handle;
+	unsigned long long size;
+	unsigned int flags;
+	unsigned int reserved[16];
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaExternalMemoryHandleDesc {
+	cudaExternalMemoryHandleType type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+		const void *nvSciBufObject;
+	} handle;
+	unsigned long long size;
+	unsigned int flags;
+};
+
+#endif
+#if CUDART_VERSION >= 13000
+struct cudaExternalMemoryBufferDesc {
+	unsigned long long offset;
+	unsigned long long size;
+	unsigned int flags;
+	unsigned int reserved[16];
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaExternalMemoryBufferDesc {
+	unsigned long long offset;
+	unsigned long long size;
+	unsigned int flags;
+};
+
+#endif
+#if CUDART_VERSION >= 13000
+struct cudaExternalMemoryMipmappedArrayDesc {
+	unsigned long long offset;
+	cudaChannelFormatDesc formatDesc;
+	cudaExtent extent;
+	unsigned int flags;
+	unsigned int numLevels;
+	unsigned int reserved[16];
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaExternalMemoryMipmappedArrayDesc {
+	unsigned long long offset;
+	cudaChannelFormatDesc formatDesc;
+	cudaExtent extent;
+	unsigned int flags;
+	unsigned int numLevels;
+};
+
+#endif
+#if CUDART_VERSION >= 13000
+struct cudaExternalSemaphoreHandleDesc {
+	cudaExternalSemaphoreHandleType type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+		const void *nvSciSyncObj;
+	} handle;
+	unsigned int flags;
+	unsigned int reserved[16];
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaExternalSemaphoreHandleDesc {
+	cudaExternalSemaphoreHandleType type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+		const void *nvSciSyncObj;
+	} handle;
+	unsigned int flags;
+};
+
+#endif
+struct cudaExternalSemaphoreSignalParams {
+	struct {
+		struct {
+			unsigned long long value;
+		} fence;
+		union {
+			void *fence;
+			unsigned long long reserved;
+		} nvSciSync;
+		struct {
+			unsigned long long key;
+		} keyedMutex;
+		unsigned int reserved[12];
+	} params;
+	unsigned int flags;
+	unsigned int reserved[16];
+};
+
+struct cudaExternalSemaphoreWaitParams {
+	struct {
+		struct {
+			unsigned long long value;
+		} fence;
+		union {
+			void *fence;
+			unsigned long long reserved;
+		} nvSciSync;
+		struct {
+			unsigned long long key;
+			unsigned int timeoutMs;
+		} keyedMutex;
+		unsigned int reserved[10];
+	} params;
+	unsigned int flags;
+	unsigned int reserved[16];
+};
+
+struct cudaDevSmResource {
+	unsigned int smCount;
+	unsigned int minSmPartitionSize;
+	unsigned int smCoscheduledAlignment;
+	unsigned int flags;
+	unsigned int localityDomainId;
+};
+
+struct cudaDevWorkqueueConfigResource {
+	int device;
+	unsigned int wqConcurrencyLimit;
+	cudaDevWorkqueueConfigScope sharingScope;
+};
+
+struct cudaDevWorkqueueResource {
+	unsigned char reserved[40];
+};
+
+struct cudaDevSmResourceGroupParams_st {
+	unsigned int smCount;
+	unsigned int coscheduledSmCount;
+	unsigned int preferredCoscheduledSmCount;
+	unsigned int flags;
+	unsigned int localityDomainId;
+	unsigned int reserved[11];
+};
+
+struct cudaDevResource_st {
+	cudaDevResourceType type;
+	unsigned char _internal_padding[92];
+	union {
+		cudaDevSmResource sm;
+		cudaDevWorkqueueConfigResource wqConfig;
+		cudaDevWorkqueueResource wq;
+		unsigned char _oversize[40];
+	};
+	cudaDevResource *nextResource;
+};
+
+struct cudalibraryHostUniversalFunctionAndDataTable {
+	void *functionTable;
+	size_t functionWindowSize;
+	void *dataTable;
+	size_t dataWindowSize;
+};
+
+struct cudaKernelNodeParams {
+	void *func;
+	dim3 gridDim;
+	dim3 blockDim;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+};
+
+#if CUDART_VERSION >= 13000
+struct cudaKernelNodeParamsV2 {
+	union {
+		void *func;
+		cudaKernel_t kern;
+		cudaFunction_t cuFunc;
+	};
+	dim3 gridDim;
+	dim3 blockDim;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+	cudaExecutionContext_t ctx;
+	cudaKernelFunctionType functionType;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaKernelNodeParamsV2 {
+	void *func;
+	dim3 gridDim;
+	dim3 blockDim;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+};
+
+#endif
+struct cudaExternalSemaphoreSignalNodeParams {
+	cudaExternalSemaphore_t *extSemArray;
+	const cudaExternalSemaphoreSignalParams *paramsArray;
+	unsigned int numExtSems;
+};
+
+#if CUDART_VERSION >= 13000
+struct cudaExternalSemaphoreSignalNodeParamsV2 {
+	cudaExternalSemaphore_t *extSemArray;
+	const cudaExternalSemaphoreSignalParams *paramsArray;
+	unsigned int numExtSems;
+	cudaExecutionContext_t ctx;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaExternalSemaphoreSignalNodeParamsV2 {
+	cudaExternalSemaphore_t *extSemArray;
+	const cudaExternalSemaphoreSignalParams *paramsArray;
+	unsigned int numExtSems;
+};
+
+#endif
+struct cudaExternalSemaphoreWaitNodeParams {
+	cudaExternalSemaphore_t *extSemArray;
+	const cudaExternalSemaphoreWaitParams *paramsArray;
+	unsigned int numExtSems;
+};
+
+#if CUDART_VERSION >= 13000
+struct cudaExternalSemaphoreWaitNodeParamsV2 {
+	cudaExternalSemaphore_t *extSemArray;
+	const cudaExternalSemaphoreWaitParams *paramsArray;
+	unsigned int numExtSems;
+	cudaExecutionContext_t ctx;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaExternalSemaphoreWaitNodeParamsV2 {
+	cudaExternalSemaphore_t *extSemArray;
+	const cudaExternalSemaphoreWaitParams *paramsArray;
+	unsigned int numExtSems;
+};
+
+#endif
+#if CUDART_VERSION >= 13000
+struct cudaConditionalNodeParams {
+	cudaGraphConditionalHandle handle;
+	cudaGraphConditionalNodeType type;
+	unsigned int size;
+	cudaGraph_t *phGraph_out;
+	cudaExecutionContext_t ctx;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaConditionalNodeParams {
+	cudaGraphConditionalHandle handle;
+	cudaGraphConditionalNodeType type;
+	unsigned int size;
+	cudaGraph_t *phGraph_out;
+};
+
+#endif
+struct cudaChildGraphNodeParams {
+	cudaGraph_t graph;
+	cudaGraphChildGraphNodeOwnership ownership;
+};
+
+#if CUDART_VERSION >= 13000
+struct cudaEventRecordNodeParams {
+	cudaEvent_t event;
+	cudaExecutionContext_t ctx;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaEventRecordNodeParams {
+	cudaEvent_t event;
+};
+
+#endif
+struct cudaEventWaitNodeParams {
+	cudaEvent_t event;
+};
+
+struct cudaGraphNodeParams {
+	cudaGraphNodeType type;
+	int reserved0[3];
+	union {
+		long long reserved1[29];
+		cudaKernelNodeParamsV2 kernel;
+		cudaMemcpyNodeParams memcpy;
+		cudaMemsetParamsV2 memset;
+		cudaHostNodeParamsV2 host;
+		cudaChildGraphNodeParams graph;
+		cudaEventWaitNodeParams eventWait;
+		cudaEventRecordNodeParams eventRecord;
+		cudaExternalSemaphoreSignalNodeParamsV2 extSemSignal;
+		cudaExternalSemaphoreWaitNodeParamsV2 extSemWait;
+		cudaMemAllocNodeParamsV2 alloc;
+		cudaMemFreeNodeParams free;
+		cudaConditionalNodeParams conditional;
+	};
+	long long reserved2;
+};
+
+struct cudaGraphEdgeData_st {
+	unsigned char from_port;
+	unsigned char to_port;
+	unsigned char type;
+	unsigned char reserved[5];
+};
+
+struct cudaGraphInstantiateParams_st {
+	unsigned long long flags;
+	cudaStream_t uploadStream;
+	cudaGraphNode_t errNode_out;
+	cudaGraphInstantiateResult result_out;
+};
+
+struct cudaGraphExecUpdateResultInfo_st {
+	cudaGraphExecUpdateResult result;
+	cudaGraphNode_t errorNode;
+	cudaGraphNode_t errorFromNode;
+};
+
+struct cudaGraphKernelNodeUpdate {
+	cudaGraphDeviceNode_t node;
+	cudaGraphKernelNodeField field;
+	union {
+		dim3 gridDim;
+		struct {
+			const void *pValue;
+			size_t offset;
+			size_t size;
+		} param;
+		unsigned int isEnabled;
+	} updateData;
+};
+
+struct cudaLaunchMemSyncDomainMap_st {
+	unsigned char default_;
+	unsigned char remote;
+};
+
+union cudaLaunchAttributeValue {
+	char pad[64];
+	cudaAccessPolicyWindow accessPolicyWindow;
+	int cooperative;
+	cudaSynchronizationPolicy syncPolicy;
+	struct {
+		unsigned int x;
+		unsigned int y;
+		unsigned int z;
+	} clusterDim;
+	cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
+	int programmaticStreamSerializationAllowed;
+	struct {
+		cudaEvent_t event;
+		int flags;
+		int triggerAtBlockStart;
+	} programmaticEvent;
+	int priority;
+	cudaLaunchMemSyncDomainMap memSyncDomainMap;
+	cudaLaunchMemSyncDomain memSyncDomain;
+	struct {
+		unsigned int x;
+		unsigned int y;
+		unsigned int z;
+	} preferredClusterDim;
+	struct {
+		cudaEvent_t event;
+		int flags;
+	} launchCompletionEvent;
+	struct {
+		int deviceUpdatable;
+		cudaGraphDeviceNode_t devNode;
+	} deviceUpdatableKernelNode;
+	unsigned int sharedMemCarveout;
+	unsigned int nvlinkUtilCentricScheduling;
+	cudaLaunchAttributePortableClusterMode portableClusterSizeMode;
+	cudaSharedMemoryMode sharedMemoryMode;
+};
+
+struct cudaLaunchAttribute_st {
+	cudaLaunchAttributeID id;
+	char pad[4];
+	cudaLaunchAttributeValue val;
+};
+
+struct cudaLaunchConfig_st {
+	dim3 gridDim;
+	dim3 blockDim;
+	size_t dynamicSmemBytes;
+	cudaStream_t stream;
+	cudaLaunchAttribute *attrs;
+	unsigned int numAttrs;
+};
+
+struct cudaAsyncNotificationInfo {
+	cudaAsyncNotificationType type;
+	union {
+		struct {
+			unsigned long long bytesOverBudget;
+		} overBudget;
+	} info;
+};
+
+struct cudaTextureDesc {
+	cudaTextureAddressMode addressMode[3];
+	cudaTextureFilterMode filterMode;
+	cudaTextureReadMode readMode;
+	int sRGB;
+	float borderColor[4];
+	int normalizedCoords;
+	unsigned int maxAnisotropy;
+	cudaTextureFilterMode mipmapFilterMode;
+	float mipmapLevelBias;
+	float minMipmapLevelClamp;
+	float maxMipmapLevelClamp;
+	int disableTrilinearOptimization;
+	int seamlessCubemap;
+};
+
+struct cudaGraphRecaptureCallbackData {
+	cudaGraphRecaptureCallback_t callbackFunc;
+	void *userData;
+};
+
+struct cudaEglPlaneDesc_st {
+	unsigned int width;
+	unsigned int height;
+	unsigned int depth;
+	unsigned int pitch;
+	unsigned int numChannels;
+	cudaChannelFormatDesc channelDesc;
+	unsigned int reserved[4];
+};
+
+struct cudaEglFrame_st {
+	union {
+		cudaArray_t pArray[3];
+		cudaPitchedPtr pPitch[3];
+	} frame;
+	cudaEglPlaneDesc planeDesc[3];
+	unsigned int planeCount;
+	cudaEglFrameType frameType;
+	cudaEglColorFormat eglColorFormat;
+};
+
+#if CUDART_VERSION < 13000
+struct cudaExternalSemaphoreSignalParams_v1 {
+	struct {
+		struct {
+			unsigned long long value;
+		} fence;
+		union {
+			void *fence;
+			unsigned long long reserved;
+		} nvSciSync;
+		struct {
+			unsigned long long key;
+		} keyedMutex;
+	} params;
+	unsigned int flags;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaExternalSemaphoreWaitParams_v1 {
+	struct {
+		struct {
+			unsigned long long value;
+		} fence;
+		union {
+			void *fence;
+			unsigned long long reserved;
+		} nvSciSync;
+		struct {
+			unsigned long long key;
+			unsigned int timeoutMs;
+		} keyedMutex;
+	} params;
+	unsigned int flags;
+};
+
+#endif
+#if CUDART_VERSION < 13000
+struct cudaLaunchParams {
+	void *func;
+	dim3 gridDim;
+	dim3 blockDim;
+	void **args;
+	size_t sharedMem;
+	cudaStream_t stream;
+};
+
+#endif
+#undef KUDZU_ALIGN
 
 #endif

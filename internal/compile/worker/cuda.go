@@ -193,12 +193,20 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 		out, err = f.clang(job, o.Args(p, c.Name, depsFile))
 	}
 	over := &cudacc.Overlay{Base: filepath.Join(p.Work, "overlay")}
+	var before *clangOutput // calls were postponed
 	for n := 1; err == nil && out.code != 0 && n < maxShown; n++ {
-		again, failed := o.Reshow(p, over, c.Name, cudacc.ReadRefused(out.stderr))
+		refused := cudacc.ReadRefused(out.stderr)
+		again, failed := o.Reshow(p, over, c.Name, refused)
 		if failed != nil || !again {
 			break
 		}
+		if before == nil && refused.Names() {
+			before = out
+		}
 		out, err = f.clang(job, o.Args(p, c.Name, depsFile))
+	}
+	if err == nil && out.code != 0 && before != nil {
+		out = before
 	}
 	if err != nil {
 		return nil, err

@@ -331,3 +331,38 @@ __global__ void k(int *p) { *p = std::move(3); }`
 		t.Error("a second initializer_list is taken")
 	}
 }
+
+// TestBuiltinTypes: NVRTC has the constants and types of driver_types.h, std::align_val_t and some macros without a header, and looks
+// for a qualified function of a template when it is instantiated. CCCL's algorithms at run time need all of it.
+func TestBuiltinTypes(t *testing.T) {
+	f := frontEnd(t)
+	source := `
+#if !__NV_BUILTIN_INITIALIZER_LIST || !__NV_BUILTIN_MOVE_FORWARD || CUDART_VERSION < 12000
+#error "NVRTC's macros"
+#endif
+static_assert((__CUDA_FTZ | __USE_FAST_MATH__ << 1 | __CUDA_PREC_DIV << 2 | __CUDA_PREC_SQRT << 3) == WANT, "options");
+__device__ cudaFuncAttributes a;
+__device__ cudaDeviceProp prop;
+__device__ cudaLaunchAttribute attribute(cudaLaunchAttributeValue v) { return cudaLaunchAttribute{cudaLaunchAttributePriority, {}, v}; }
+__device__ cudaStream_t stream() { return cudaStreamLegacy ? cudaStreamLegacy : cudaStreamPerThread; }
+__device__ char flags[cudaStreamNonBlocking + cudaEventDisableTiming];
+namespace lib {}
+template <class T> __device__ int unused(T x) { return lib::missing(x) + ::lib::other(x); }
+struct alignas(64) Wide { int v[16]; };
+__global__ void k(int *p, size_t n) {
+	Wide *w = new Wide;
+	*p = (int)sizeof(cudaPitchedPtr) + (size_t)std::align_val_t{n} + w->v[0];
+	delete w;
+}`
+	for option, want := range map[string]int{"-fmad=true": 12, "-ftz=true": 13, "-use_fast_math": 3} {
+		c := f.good(t, cudaProgram{source: source, options: []string{"-std=c++17", "-arch=sm_89", fmt.Sprintf("-DWANT=%d", want), option}})
+		if strings.Contains(c.Code, "missing") {
+			t.Errorf("%s: code of a template that nobody uses:\n%s", option, c.Code)
+		}
+	}
+	for _, bad := range []string{"template <class T> __device__ int f(T x) { return lib::missing(x); }\n__global__ void k(int *p) { *p = f(3); }", "__device__ int f() { return lib::missing(3); }"} {
+		if _, err := f.try(t, cudaProgram{source: "namespace lib {}\n" + bad, options: []string{"-arch=sm_89"}}); err == nil {
+			t.Errorf("a function that is not there is called: %s", bad)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package cudacc
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestPostpone: calls of functions that a namespace does not have get names that are looked for at instantiation.
+func TestPostpone(t *testing.T) {
+	for _, c := range []struct {
+		text         string
+		line, column int
+		member, want string
+	}{
+		{"template <class T> int f(T x) {\n  return cub::Sync(x);\n}", 2, 15, "Sync", "template <class T> int f(T x) {\n  return cub__Sync(x);\n}"},
+		{"::a::b::c (x)", 1, 9, "c", "__a__b__c (x)"},
+		{"cub::Sync x;", 1, 6, "Sync", ""},
+		{"cub::Synchronize(x)", 1, 6, "Sync", ""},
+		{"Sync(x)", 1, 1, "Sync", ""},
+		{"cub::Sync(x)", 7, 6, "Sync", ""},
+	} {
+		if got := string(Amend([]byte(c.text), []Refusal{{c.line, c.column, c.member}})); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestReadRefused(t *testing.T) {
+	text := "a b.cu:3:9: error: initialization is not supported for __shared__ variables\n  x\n  ^\na b.cu:3:9: error: initialization is not supported for __shared__ variables\n" +
+		"/h.h:12:1: error: initialization is not supported for __shared__ variables\nc.cu:1:1: error: another\n" +
+		"/h.h:14:15: error: no member named 'Sync' in namespace 'thrust::cub'\n/h.h:15:3: error: no member named 'f' in namespace 'a'; did you mean 'g'?\n"
+	want := Refused{"a b.cu": {{3, 9, ""}}, "/h.h": {{12, 1, ""}, {14, 15, "Sync"}, {15, 3, "f"}}}
+	if got := ReadRefused(text); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestSpaceLinkage(t *testing.T) {
+	for text, want := range map[string]string{
+		`extern "C"__global__ void k();`: `extern "C" __global__ void k();`, `extern"C"__device__ int i; f("C"_x);`: `extern"C" __device__ int i; f("C"_x);`, `extern "C" __global__`: "",
+	} {
+		if got := string(SpaceLinkage([]byte(text))); got != want {
+			t.Errorf("%s: got %s", text, got)
+		}
+	}
+}
