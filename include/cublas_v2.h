@@ -1307,4 +1307,10 @@ cublasStatus_t cublasZgetrsBatched(cublasHandle_t handle, cublasOperation_t tran
 
 #undef KUDZU_ALIGN
 
+#if defined(__cplusplus) && defined(__has_include)
+#if __has_include("kudzu/cublas.h")
+#include "kudzu/cublas.h"
+#endif
+#endif
+
 #endif

@@ -244,4 +244,10 @@ cufftResult __cufftXtSetJITCallback_12_7(cufftHandle plan, const char *lto_callb
 
 #undef KUDZU_ALIGN
 
+#if defined(__has_include)
+#if __has_include("kudzu/cufft.h")
+#include "kudzu/cufft.h"
+#endif
+#endif
+
 #endif

@@ -12,6 +12,10 @@ import (
 // functions, instead of plain structures.
 var before = map[string]string{"cudart": "kudzu/vector.h", "cublas": "cuda_bf16.h"}
 
+// after has a header by hand that stands behind an interface, where it is there: what the table has no words for. The first is a
+// condition.
+var after = map[string][2]string{"cublas": {"defined(__cplusplus) && defined(__has_include)", "kudzu/cublas.h"}, "cufft": {"defined(__has_include)", "kudzu/cufft.h"}}
+
 // halfGuard is what the header of a half type defines.
 var halfGuard = map[string]string{"__half": "__CUDA_FP16_TYPES_EXIST__", "__nv_bfloat16": "__CUDA_BF16_TYPES_EXIST__"}
 
@@ -117,7 +121,11 @@ func (w *world) header(api, file, versionMacro, includes string) error {
 	h.forward()
 	h.types()
 	h.funcs()
-	h.f("#ifdef __cplusplus\n}\n#endif\n\n#undef KUDZU_ALIGN\n\n#endif\n")
+	h.f("#ifdef __cplusplus\n}\n#endif\n\n#undef KUDZU_ALIGN\n\n")
+	if x, ok := after[api]; ok {
+		h.f("#if %s\n#if __has_include(%q)\n#include %[2]q\n#endif\n#endif\n\n", x[0], x[1])
+	}
+	h.f("#endif\n")
 	w.files["include/"+file] = h.Bytes()
 	return nil
 }

@@ -70,6 +70,9 @@ func (b *build) search() []string {
 	}
 	if dir := b.cccl(); dir != "" {
 		args = append(args, "-isystem", dir)
+		if filepath.Base(dir) == "cccl" { // <cccl/cuda/std/…> is the same to toolkits since 13
+			args = append(args, "-idirafter", filepath.Dir(dir))
+		}
 	}
 	for _, f := range b.set[optInclude] {
 		args = append(args, "-include", f)
@@ -105,6 +108,8 @@ func (b *build) hostSearch() []string {
 			if i+1 < len(all) {
 				args = append(args, a, all[i+1])
 			}
+		case a == "-fopenmp":
+			args = append(args, b.ompHeader()...)
 		case strings.HasPrefix(a, "-D") || strings.HasPrefix(a, "-U") || strings.HasPrefix(a, "-I"):
 			args = append(args, a)
 		}

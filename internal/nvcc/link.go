@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -103,6 +104,11 @@ func (b *build) link(objects []string, out string) error {
 		args = append(args, "-lrt", "-lpthread", "-ldl")
 	}
 	args = append(args, "-Wl,--end-group")
+	if slices.Contains(b.toCompiler(), "-fopenmp") {
+		if lib := b.libomp(); lib != "" {
+			args = append(args, lib)
+		}
+	}
 	for _, l := range b.set[optXlinker] {
 		args = append(args, "-Xlinker", l)
 	}

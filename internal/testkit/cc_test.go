@@ -96,6 +96,12 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
+// TestLibraryTypes builds a program with what C++ has of libraries' headers beside their functions.
+func TestLibraryTypes(t *testing.T) {
+	builtPrints(t, "libs/types.cu", "callback 8\nproduct 0: 7 10 15 22\nbatch 0: 5 25\npointers 0: 30\nother 15\nsum 4950 1\n", "-O1", "-arch=sm_80", "-lcublas",
+		"-Xcompiler", "-fopenmp")
+}
+
 // TestNCCLDevice builds a program with kernels for NCCL's device communicators, of which there are none.
 func TestNCCLDevice(t *testing.T) {
 	builtPrints(t, "nccl/device.cu", "0 1 0 1 1\n", "-O1", "-arch=sm_80", "-lnccl")
