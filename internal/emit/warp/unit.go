@@ -93,8 +93,11 @@ func (e *emitter) mayBeUnit(a *access) bool {
 }
 
 // rowed reports an address with a part that was loaded and one that was not: lanes with the same number of a row are
-// neighbours in it.
+// neighbours in it. In shared memory such addresses are mostly those of counters and ranks, which lie anywhere.
 func (e *emitter) rowed(a *access) bool {
+	if a.in.Space == ir.Shared {
+		return false
+	}
 	var sum func(v *ir.Value, depth int) bool
 	sum = func(v *ir.Value, depth int) bool {
 		d := v.Def
