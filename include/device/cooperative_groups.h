@@ -11,6 +11,7 @@
 #define KUDZU_CG __device__ __forceinline__
 
 namespace cooperative_groups {
+namespace __v1 { // CCCL names the groups there before this header is read
 
 namespace details {
 
@@ -353,11 +354,14 @@ template <unsigned int Size, class Parent> class thread_block_tile : public thre
   KUDZU_CG operator thread_block_tile<Size, void>() const { return *this; }
 };
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #include "cooperative_groups/large_tile.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 // Makes groups whose constructors are closed.
 struct maker {
@@ -420,6 +424,8 @@ template <class G, class F, class... A> KUDZU_CG auto invoke_one_broadcast(const
   return g.shfl(r, 0);
 }
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #include "cooperative_groups/memcpy_async.h"

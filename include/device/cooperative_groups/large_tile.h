@@ -7,6 +7,7 @@
 #include "../cooperative_groups.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 namespace details {
 
@@ -85,6 +86,8 @@ template <unsigned int Size> class tile_of<Size, true> {
 
 }  // namespace details
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

@@ -6,6 +6,7 @@
 #include "../cooperative_groups.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 namespace details {
 
@@ -50,6 +51,8 @@ template <unsigned int Stages, class G> KUDZU_CG void wait_prior(const G &g) {
 }
 template <class G> KUDZU_CG void wait(const G &g) { wait_prior<0>(g); }
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

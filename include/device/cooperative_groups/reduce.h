@@ -6,6 +6,7 @@
 #include "../cooperative_groups.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 #define KUDZU_CG_OPERATOR(name, result)                                                                               \
   template <class T> struct name {                                                                                    \
@@ -51,6 +52,8 @@ template <class T, class F> KUDZU_CG T reduce(const coalesced_group &g, T v, F f
   return g.shfl(v, 0);
 }
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

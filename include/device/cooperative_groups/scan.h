@@ -6,6 +6,7 @@
 #include "reduce.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 namespace details {
 
@@ -73,6 +74,8 @@ KUDZU_CG T exclusive_scan(const thread_block_tile<Size, P> &g, T v, F f) {
 }
 template <class G, class T> KUDZU_CG T exclusive_scan(const G &g, T v) { return exclusive_scan(g, v, plus<T>()); }
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

@@ -7,7 +7,7 @@
 namespace cg = cooperative_groups;
 __global__ void k(const int *in, int *out) {
   __shared__ cuda::barrier<cuda::thread_scope_block> bar;
-  __shared__ int buf[128];
+  __shared__ alignas(16) int buf[128];
   auto b = cg::this_thread_block();
   if (threadIdx.x == 0) init(&bar, blockDim.x);
   b.sync();
