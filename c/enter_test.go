@@ -46,25 +46,59 @@ func TestFilesOfGPU(t *testing.T) {
 	}
 }
 
-// entered runs a program by kudzu-enter in a directory, as root and as another user, in each case where this machine allows it.
-func entered(t *testing.T, script string, check func(t *testing.T, out string, err error)) {
-	enter := filepath.Join(dist(t), "kudzu-enter")
+// asOther starts a program as a user without rights.
+const asOther = "setpriv --reuid 65534 --regid 65534 --clear-groups "
+
+// enteredBy runs a script in which ENTER is kudzu-enter, as this user or as another one. Whether this machine allows what kudzu-enter
+// does is asked of unshare, so that a kudzu-enter that starts nothing fails.
+func enteredBy(t *testing.T, other bool, script string, check func(t *testing.T, out string, err error)) {
+	enter := filepath.Join(dist(t), "kudzu-enter") + " -v 1 1 x "
 	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
 		t.Skip("this machine has a GPU of NVIDIA's")
 	}
-	for who, as := range map[string]string{"self": "", "other": "setpriv --reuid 65534 --regid 65534 --clear-groups "} {
-		t.Run(who, func(t *testing.T) {
-			if as != "" && os.Geteuid() != 0 {
-				t.Skip("only root can start another user")
-			}
-			enter := as + enter + " -v 1 1 x "
-			if out, err := exec.Command("sh", "-c", "cd / && "+enter+"/bin/pwd pwd").CombinedOutput(); err != nil || string(out) != "/\n" {
-				t.Skipf("no namespace here: %v, %s", err, out)
-			}
-			out, err := exec.Command("sh", "-c", strings.ReplaceAll(script, "ENTER ", enter)).CombinedOutput()
-			check(t, string(out), err)
-		})
+	as, namespaces := "", "unshare --mount true"
+	if other {
+		if os.Geteuid() != 0 {
+			t.Skip("only root can start another user")
+		}
+		if _, err := exec.LookPath("setpriv"); err != nil {
+			t.Skip("no setpriv")
+		}
+		as = asOther
 	}
+	if other || os.Geteuid() != 0 {
+		namespaces = "unshare --user --map-root-user --mount true"
+	}
+	if out, err := exec.Command("sh", "-c", "cd / && "+as+namespaces).CombinedOutput(); err != nil {
+		t.Skipf("no namespace here: %v, %s", err, out)
+	}
+	out, err := exec.Command("sh", "-c", strings.ReplaceAll(script, "ENTER ", as+enter)).CombinedOutput()
+	check(t, string(out), err)
+}
+
+// entered is enteredBy for both, in each case where this machine allows it.
+func entered(t *testing.T, script string, check func(t *testing.T, out string, err error)) {
+	t.Run("self", func(t *testing.T) { enteredBy(t, false, script, check) })
+	t.Run("other", func(t *testing.T) { enteredBy(t, true, script, check) })
+}
+
+// opened lets every user into a folder of the test's.
+func opened(t *testing.T, dir string) {
+	t.Helper()
+	for ; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestEntered: kudzu-enter starts a program in the directory that it was started in.
+func TestEntered(t *testing.T) {
+	entered(t, "cd / && ENTER /bin/pwd pwd", func(t *testing.T, out string, err error) {
+		if err != nil || out != "/\n" {
+			t.Errorf("%v, %q", err, out)
+		}
+	})
 }
 
 // TestFilesOfGPUTerminal: a program beside the files of a GPU opens pseudo-terminals.
@@ -73,11 +107,7 @@ func TestFilesOfGPUTerminal(t *testing.T) {
 	if out, err := exec.Command(app).CombinedOutput(); err != nil {
 		t.Skipf("no pseudo-terminals here: %v, %s", err, out)
 	}
-	for dir := filepath.Dir(app); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) { // for the other user
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	opened(t, filepath.Dir(app))
 	entered(t, "cd / && ENTER "+app+" open_pty", func(t *testing.T, out string, err error) {
 		if err != nil || out != "hello, a terminal: yes\n" {
 			t.Errorf("%v, %q", err, out)
@@ -121,11 +151,7 @@ func TestFilesOfGPUBelow(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for d := dir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	opened(t, dir)
 	below := "unshare -m sh -c 'cd " + dir + " && mount -t tmpfs tmpfs " + dir + " && exec "
 	if out, err := exec.Command("sh", "-c", below+"ls'").CombinedOutput(); err != nil {
 		t.Skipf("no mount namespace here: %v, %s", err, out)
@@ -139,25 +165,15 @@ func TestFilesOfGPUBelow(t *testing.T) {
 
 // TestFilesOfGPUElsewhere: a user whose working directory cannot be entered by its name stays in it, without the files.
 func TestFilesOfGPUElsewhere(t *testing.T) {
-	enter := filepath.Join(dist(t), "kudzu-enter")
-	if os.Geteuid() != 0 {
-		t.Skip("only root can start another user in a closed directory")
-	}
-	if _, err := exec.LookPath("setpriv"); err != nil {
-		t.Skip("no setpriv")
-	}
-	as := "setpriv --reuid 65534 --regid 65534 --clear-groups "
-	if out, err := exec.Command("sh", "-c", "cd / && "+as+enter+" -v 1 1 x /bin/pwd pwd").CombinedOutput(); err != nil || string(out) != "/\n" {
-		t.Skipf("no user namespace here: %v, %s", err, out)
-	}
 	dir := filepath.Join(t.TempDir(), "in")
 	if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("sh", "-c", "cd "+dir+" && exec "+as+enter+" -v 1 1 x /usr/bin/readlink readlink /proc/self/cwd").CombinedOutput()
-	if text := string(out); err != nil || !strings.Contains(text, "will not find") || !strings.HasSuffix(text, "\n"+dir+"\n") {
-		t.Errorf("%v, %q", err, text)
-	}
+	enteredBy(t, true, "cd "+dir+" && exec ENTER /usr/bin/readlink readlink /proc/self/cwd", func(t *testing.T, out string, err error) {
+		if err != nil || !strings.Contains(out, "will not find") || !strings.HasSuffix(out, "\n"+dir+"\n") {
+			t.Errorf("%v, %q", err, out)
+		}
+	})
 }
 
 // TestFilesOfGPUAll: where some of the files cannot be made, none of them is there.
