@@ -10,6 +10,7 @@
 
 #include "_cgo_export.h"
 #include "door.h"
+#include "fastpath.h"
 #include "host.h"
 #include "zcodes.h"
 
@@ -45,33 +46,29 @@ int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args) {
 	return rc;
 }
 
-static struct { // engine/fastpath.h
-	int (*launch)(void *tickets, uint64_t context, const void *call);
-	int (*wait)(void *tickets, uint64_t context, uint64_t stream);
+static struct {
+	kz_fast_launch_fn *launch;
+	kz_fast_wait_fn *wait;
 } fast;
 
 void kz_fast_set(uint64_t launch, uint64_t wait) {
-	fast.launch = (int (*)(void *, uint64_t, const void *))launch;
-	fast.wait = (int (*)(void *, uint64_t, uint64_t))wait;
+	fast.launch = (kz_fast_launch_fn *)launch;
+	fast.wait = (kz_fast_wait_fn *)wait;
 }
 
-// The thread's block if it may make a call without Go, or NULL. The wiring has set fast before Go leaves a ticket.
-static struct kz_thread *may_pass(void) {
-	struct kz_thread *t = host->thread();
-	bool plain = t->tickets && t->depth - 1 < KZ_CONTEXT_STACK && !(t->flags & (KZ_THREAD_CALLBACK | KZ_THREAD_QUIET));
-	return plain ? t : NULL;
-}
+// PASS is whether C makes a call without Go: fast.launch or fast.wait with what they take beside the thread's tickets and context. errno
+// stays. The wiring has set fast before Go leaves a ticket.
+#define PASS(call, ...)                                                                                                        \
+	({                                                                                                                     \
+		struct kz_thread *t = host->thread();                                                                          \
+		int saved = errno;                                                                                             \
+		bool done = t->tickets && t->depth - 1 < KZ_CONTEXT_STACK && !(t->flags & (KZ_THREAD_CALLBACK | KZ_THREAD_QUIET)) && \
+		            fast.call(t->tickets, t->stack[t->depth - 1], __VA_ARGS__);                                        \
+		errno = saved;                                                                                                 \
+		done;                                                                                                          \
+	})
 
-int32_t kz_door_launch(uint32_t id, uint32_t flag, void *args) {
-	struct kz_thread *t = may_pass();
-	int saved = errno;
-	if (t && fast.launch(t->tickets, t->stack[t->depth - 1], args)) {
-		errno = saved;
-		return 0;
-	}
-	errno = saved;
-	return kz_door(id, flag, args);
-}
+int32_t kz_door_launch(uint32_t id, uint32_t flag, void *args) { return PASS(launch, args) ? 0 : kz_door(id, flag, args); }
 
 // Notes of registrations that Go has read: a call that came back from there found a kernel by an address.
 static _Atomic uint64_t settled;
@@ -79,26 +76,14 @@ static _Atomic uint64_t settled;
 // cudaLaunchKernel names a kernel by its stub's address. Go leaves tickets under the complement of it, which is no handle of the
 // driver's. They are good while no unit was registered or unregistered since: a new library may have another stub there.
 int32_t kz_door_launch_runtime(uint32_t id, uint32_t flag, void *args) {
-	const struct { // as the stub packs them
-		uint64_t func;
-		uint32_t grid[3], block[3];
-		uint64_t params, shared, stream;
-	} *a = args;
-	struct kz_thread *t = may_pass();
+	const struct kz_runtime_launch_call *a = args;
 	uint64_t noted = __atomic_load_n(host->noted, __ATOMIC_ACQUIRE);
-	if (t && a->shared <= UINT32_MAX && noted == atomic_load_explicit(&settled, memory_order_acquire)) {
-		const struct { // engine/fastpath.h: kz_launch_call
-			uint64_t func;
-			uint32_t grid[3], block[3], shared;
-			uint64_t stream, params, extra;
-		} call = {
+	if (a->shared <= UINT32_MAX && noted == atomic_load_explicit(&settled, memory_order_acquire)) {
+		const struct kz_launch_call call = {
 			.func = ~a->func, .grid = {a->grid[0], a->grid[1], a->grid[2]}, .block = {a->block[0], a->block[1], a->block[2]},
 			.shared = (uint32_t)a->shared, .stream = a->stream, .params = a->params,
 		};
-		int saved = errno;
-		int done = fast.launch(t->tickets, t->stack[t->depth - 1], &call);
-		errno = saved;
-		if (done)
+		if (PASS(launch, &call))
 			return 0;
 	}
 	int32_t rc = kz_door(id, flag, args);
@@ -107,16 +92,7 @@ int32_t kz_door_launch_runtime(uint32_t id, uint32_t flag, void *args) {
 	return rc;
 }
 
-static int32_t wait_for(uint64_t stream, uint32_t id, uint32_t flag, void *args) {
-	struct kz_thread *t = may_pass();
-	int saved = errno;
-	if (t && fast.wait(t->tickets, t->stack[t->depth - 1], stream)) {
-		errno = saved;
-		return 0;
-	}
-	errno = saved;
-	return kz_door(id, flag, args);
-}
+static int32_t wait_for(uint64_t stream, uint32_t id, uint32_t flag, void *args) { return PASS(wait, stream) ? 0 : kz_door(id, flag, args); }
 
 int32_t kz_door_wait(uint32_t id, uint32_t flag, void *args) { return wait_for(*(uint64_t *)args, id, flag, args); }
 

@@ -3,7 +3,7 @@
 package abi
 
 /*
-#cgo CFLAGS: -I${SRCDIR} -I${SRCDIR}/../../c/base -I${SRCDIR}/../../include -O2 -Wall
+#cgo CFLAGS: -I${SRCDIR} -I${SRCDIR}/../../c/base -I${SRCDIR}/../engine -I${SRCDIR}/../../include -O2 -Wall
 #cgo LDFLAGS: -Wl,--wrap=sigaction -Wl,--wrap=pthread_key_create
 #cgo noescape kz_call_out
 #cgo noescape kz_call_back

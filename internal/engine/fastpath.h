@@ -9,11 +9,16 @@ struct kz_kernel;
 
 enum { KZ_TICKET_PARAMS = 24, KZ_TICKET_BYTES = 512 }; // launches with more parameters go through Go
 
-// What the stubs of cuLaunchKernel and its like pack.
+// What the stub of cuLaunchKernel packs, and that of cudaLaunchKernel.
 struct kz_launch_call {
 	uint64_t func;
 	uint32_t grid[3], block[3], shared;
 	uint64_t stream, params, extra;
+};
+struct kz_runtime_launch_call {
+	uint64_t func;
+	uint32_t grid[3], block[3];
+	uint64_t params, shared, stream;
 };
 
 // A ticket allows launches like one that Go has made, while the generation is its own.
@@ -51,7 +56,9 @@ uint64_t *kz_generation(void); // read atomically; never 0
 void kz_fast_changed(void);
 
 // 1: done, with CUDA_SUCCESS. 0: Go must do it, nothing has happened.
-int kz_fast_launch(struct kz_tickets *t, uint64_t context, const struct kz_launch_call *call);
-int kz_fast_wait(struct kz_tickets *t, uint64_t context, uint64_t stream);
+typedef int kz_fast_launch_fn(struct kz_tickets *t, uint64_t context, const struct kz_launch_call *call);
+typedef int kz_fast_wait_fn(struct kz_tickets *t, uint64_t context, uint64_t stream);
+kz_fast_launch_fn kz_fast_launch;
+kz_fast_wait_fn kz_fast_wait;
 
 #endif
