@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -114,6 +115,43 @@ func TestTellOthers(t *testing.T) {
 	}
 	if b, err := os.ReadFile(data); err != nil || string(b) != "the program's" {
 		t.Errorf("%v, %q", err, b)
+	}
+}
+
+// TestLogHarmless: nor do messages that Go writes.
+func TestLogHarmless(t *testing.T) {
+	libs := dist(t)
+	app := compile(t, "tell_end", "-L"+libs, "-lcuda")
+	data := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(data, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) (said string) {
+		t.Helper()
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(args) > 1 || args[0] == "ask" {
+			read.Close()
+		}
+		cmd := exec.Command(app, args...)
+		cmd.Env, cmd.Stderr = append(cleanEnv(), "LD_LIBRARY_PATH="+libs, "KUDZU_LOG=loud"), write // a level that is none is told
+		out, err := cmd.Output()
+		write.Close()
+		if err != nil || string(out) != "done\n" {
+			t.Errorf("%q: %v, %q", args, err, out)
+		}
+		b, _ := io.ReadAll(read) // nothing where it is closed
+		return string(b)
+	}
+	run("ask")
+	run("ask", data)
+	if b, err := os.ReadFile(data); err != nil || string(b) != "data" {
+		t.Errorf("the program's file: %v, %q", err, b)
+	}
+	if said := run("question"); !strings.Contains(said, "loud: not one of") {
+		t.Errorf("said %q", said)
 	}
 }
 

@@ -29,6 +29,7 @@ struct kz_host {
 	kz_last_error_text *last_errors; // by enum kz_last_error
 	int32_t *lasting; // the error that cudaGetLastError does not take away, 0 for none; written atomically
 	const struct kz_trace_host *trace; // NULL: off
+	void (*say)(const char *text, size_t n); // kz_say_text
 };
 
 // kz_image is what the Go image offers: one array of entry points an interface, by slot, holes NULL.

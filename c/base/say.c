@@ -31,6 +31,19 @@ static void put(int fd, const char *text, size_t n) {
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
+// same says that number 2 still is what it was.
+static int same(void) {
+	struct stat is;
+	return known && !fstat(2, &is) && is.st_dev == was.st_dev && is.st_ino == was.st_ino;
+}
+
+void kz_say_text(const char *text, size_t n) {
+	int saved = errno;
+	if (same())
+		put(2, text, n);
+	errno = saved;
+}
+
 static void say(int fd, const char *format, va_list a) {
 	char text[4096];
 	int n = vsnprintf(text, sizeof text, format, a);
@@ -49,8 +62,7 @@ void kz_say_to(int fd, const char *format, ...) {
 
 void kz_say(const char *format, ...) {
 	int saved = errno;
-	struct stat is;
-	if (known && !fstat(2, &is) && is.st_dev == was.st_dev && is.st_ino == was.st_ino) {
+	if (same()) {
 		va_list a;
 		va_start(a, format);
 		say(2, format, a);

@@ -17,6 +17,7 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/engine"
 	"kudzu/internal/libraries"
+	"kudzu/internal/logx"
 	"kudzu/internal/shim/cudnn"
 	"kudzu/internal/shim/nccl"
 	"kudzu/internal/trace/emit"
@@ -34,6 +35,7 @@ func start() error {
 		config.Restrict()
 	}
 	abi.HostEnv()
+	logx.Lines(abi.Say)
 	// The host's GOGC, GOMEMLIMIT and GOMAXPROCS are meant for the host. Kernels run on the
 	// engine's own threads; Go needs few.
 	debug.SetGCPercent(100)
@@ -50,8 +52,7 @@ func start() error {
 	nccl.Say(abi.SayNCCL)
 	cudnn.Say(abi.SayDNN)
 	cudnn.Listen(abi.CallQuiet)
-	cudart.OnLasting(abi.LastError)
-	cudart.Start(abi.Noted(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
+	cudart.Start(abi.Noted(), abi.Lasting(), func(buf []cudart.Note) int { return abi.TakeNotes(unsafe.Pointer(&buf[0]), len(buf)) })
 	return nil
 }
 

@@ -11,6 +11,8 @@ package abi
 #cgo noescape kz_host_take
 #cgo nocallback kz_host_take
 #cgo nocallback kz_host_noted
+#cgo noescape kz_host_say
+#cgo nocallback kz_host_say
 #cgo nocallback kz_fast_set
 #include "door.h"
 */
@@ -166,9 +168,14 @@ func SayNCCL(text string) { leave(C.KZ_LAST_ERROR_NCCL, text) }
 // SayDNN leaves the text that cudnnGetLastErrorString answers.
 func SayDNN(text string) { leave(C.KZ_LAST_ERROR_CUDNN, text) }
 
-// LastError has cudaGetLastError of every thread answer a code from now on, where the thread has no other.
-func LastError(code int32) {
-	atomic.StoreInt32((*int32)(unsafe.Pointer(C.kz_host_lasting())), code)
+// Lasting is the error that cudaGetLastError of every thread answers where the thread has no other, 0 for none. It is C memory.
+func Lasting() *atomic.Int32 { return (*atomic.Int32)(unsafe.Pointer(C.kz_host_lasting())) }
+
+// Say writes to standard error, if that still is what it was when the program began. Nobody's SIGPIPE comes of it.
+func Say(text []byte) {
+	if len(text) > 0 {
+		C.kz_host_say((*C.char)(unsafe.Pointer(&text[0])), C.uint64_t(len(text)))
+	}
 }
 
 // leave writes a text where C finds it; the last byte stays 0.

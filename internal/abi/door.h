@@ -47,6 +47,9 @@ char *kz_host_last_error(enum kz_last_error of);
 // kz_host_lasting is where the error is that cudaGetLastError does not take away.
 int32_t *kz_host_lasting(void);
 
+// kz_host_say writes to standard error without harm to the program (c/base/say.c).
+void kz_host_say(const char *text, uint64_t n);
+
 // The recorder of `kudzu trace` (host.h), NULL when it is off. The three calls are only for when it is on.
 struct kz_trace_host;
 const struct kz_trace_host *kz_host_trace(void);

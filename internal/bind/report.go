@@ -13,6 +13,6 @@ func Report(call string, cause any, stack []byte) {
 	}
 	logx.Once("panic "+call, "%s: %v (a mistake in Kudzu; KUDZU_LOG=debug shows where)", call, cause)
 	if logx.On(logx.Debug) {
-		_, _ = logx.Stderr.Write(stack)
+		logx.Text(stack)
 	}
 }

@@ -85,9 +85,10 @@ func (r *registry) stub(k cu.CUkernel) hostmem.Ptr {
 
 var registered registry
 
-// Start says where notes of registrations come from. It is the wiring's to call, once, before any other call.
-func Start(noted *atomic.Uint64, take func([]Note) int) {
-	registered.noted, registered.take = noted, take
+// Start says where notes of registrations come from, and where the error is that lasts. It is the wiring's to call, once, before any
+// other call.
+func Start(noted *atomic.Uint64, last *atomic.Int32, take func([]Note) int) {
+	registered.noted, lasting, registered.take = noted, last, take
 }
 
 // find is the kernel or variable with an address, or nil.

@@ -9,19 +9,13 @@ import (
 	"kudzu/internal/spec/rt"
 )
 
-// lasting makes an error one that cudaGetLastError does not take away.
-var lasting = func(code int32) {}
-
-// OnLasting is called before Start.
-func OnLasting(f func(code int32)) { lasting = f }
-
-// kept is the code of lasting, 0 for none.
-var kept atomic.Int32
+// lasting is the code that cudaGetLastError does not take away, 0 for none: the base's, which answers that call. See Start.
+var lasting = new(atomic.Int32)
 
 // unwritten is the error of a call that succeeded and after which a program reads results, where a kernel that was to write them is
 // missing.
 func unwritten() error {
-	if code := kept.Load(); code != 0 {
+	if code := lasting.Load(); code != 0 {
 		return Error(code)
 	}
 	return nil
@@ -32,8 +26,7 @@ func unwritten() error {
 // that no kernel has written. A GPU does let it. Other kernels' errors are for their callers.
 func swallowed(kernel string, err error) {
 	if err == driver.Result(cu.CUDA_ERROR_NO_BINARY_FOR_GPU) && strings.Contains(kernel, "3cub") {
-		kept.Store(Code(err))
-		lasting(Code(err))
+		lasting.Store(Code(err))
 	}
 }
 

@@ -92,8 +92,22 @@ func write(s string) {
 	if len(s) > maxLine {
 		s = s[:maxLine] + " ..."
 	}
-	// One write call, so that lines of several threads do not mix.
-	_, _ = Stderr.Write([]byte("kudzu: " + s + "\n"))
+	Text([]byte("kudzu: " + s + "\n"))
+}
+
+var lines atomic.Pointer[func(text []byte)]
+
+// Lines says how messages are written: in a program that is not ours, so that none harms it. A raw write to a pipe that nobody reads
+// would end the program, and one to its number 2 may be one to a file of its own.
+func Lines(say func(text []byte)) { lines.Store(&say) }
+
+// Text writes messages that are whole lines. It is one call, so that lines of several threads do not mix.
+func Text(text []byte) {
+	if say := lines.Load(); say != nil {
+		(*say)(text)
+		return
+	}
+	_, _ = Stderr.Write(text)
 }
 
 func logf(l Level, format string, args []any) {
