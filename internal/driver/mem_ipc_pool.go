@@ -78,7 +78,14 @@ func (t *Thread) MemPoolExportToShareableHandle(out hostmem.Ptr, pool cu.CUmemor
 
 // MemPoolImportFromShareableHandle is a pool of another process: pointers can be imported into it, not allocated.
 func (t *Thread) MemPoolImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.CUmemAllocationHandleType, flags uint64) (cu.CUmemoryPool, error) {
-	c, err := t.context()
+	s, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	d, err := t.device(0) // without a context, which this call does not need
+	if c, set := t.top(s); set && c != nil {
+		d, err = c.dev, nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -94,15 +101,15 @@ func (t *Thread) MemPoolImportFromShareableHandle(osHandle hostmem.Ptr, kind cu.
 	if err != nil {
 		return 0, err
 	}
-	c.dev.pools.mu.Lock()
-	defer c.dev.pools.mu.Unlock()
-	if p := c.state.imported(h); p != nil {
+	d.pools.mu.Lock()
+	defer d.pools.mu.Unlock()
+	if p := s.imported(h); p != nil {
 		return p.handle, nil
 	}
 	props := cu.CUmemPoolProps{AllocType: cu.CU_MEM_ALLOCATION_TYPE_PINNED}
 	props.Location.Type = cu.CU_MEM_LOCATION_TYPE_DEVICE
-	*props.Location.Id() = c.dev.ordinal
-	p, err := c.state.newPool(c.dev, props)
+	*props.Location.Id() = d.ordinal
+	p, err := s.newPool(d, props)
 	if err != nil {
 		return 0, err
 	}

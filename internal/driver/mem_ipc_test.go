@@ -160,3 +160,19 @@ func TestPoolFiles(t *testing.T) {
 		t.Errorf("%d files are left", n)
 	}
 }
+
+// TestPoolImportWithoutContext: a process that was just started can import a pool before it has a context.
+func TestPoolImportWithoutContext(t *testing.T) {
+	th, _, _ := newThread(t, 1)
+	fd, err := (&Pool{number: 77}).poolFile()
+	want(t, "file", err, 0)
+	defer unix.Close(fd)
+	h, err := th.MemPoolImportFromShareableHandle(hostmem.Ptr(fd), cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0)
+	if want(t, "import", err, 0); h == 0 {
+		t.Error("no pool")
+	}
+	again, err := th.MemPoolImportFromShareableHandle(hostmem.Ptr(fd), cu.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0)
+	if want(t, "import", err, 0); again != h {
+		t.Error("the same pool twice")
+	}
+}
