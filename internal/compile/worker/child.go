@@ -115,11 +115,29 @@ type stillborn struct{ *compile.NoCompiler }
 // Unwrap says what it means if it happens again.
 func (e *stillborn) Unwrap() error { return e.NoCompiler }
 
-// ask has one request compiled. After an error the worker is of no more use.
+// ask has one request compiled. After an error the worker is of no more use. A worker that got little of the processor, as one that
+// compiles behind a busy program does, has up to three times as long.
 func (c *child) ask(f compile.Frame, timeout time.Duration) (compile.Frame, error) {
-	deadline := time.Now().Add(timeout)
-	_ = c.in.SetWriteDeadline(deadline) // pipes have deadlines
-	_ = c.out.SetReadDeadline(deadline)
+	_ = c.in.SetWriteDeadline(time.Now().Add(timeout)) // pipes have deadlines
+	_ = c.out.SetReadDeadline(time.Now().Add(3 * timeout))
+	began := workTime(c.cmd.Process.Pid)
+	late := time.NewTicker(timeout)
+	defer late.Stop()
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-late.C:
+				if !hungry(workTime(c.cmd.Process.Pid)-began, timeout) {
+					_ = c.out.SetReadDeadline(time.Now())
+					return
+				}
+			}
+		}
+	}()
 	if err := compile.WriteFrame(c.in, f); err != nil {
 		return compile.Frame{}, inTime(err)
 	}
@@ -131,6 +149,25 @@ func (c *child) ask(f compile.Frame, timeout time.Duration) (compile.Frame, erro
 		return compile.Frame{}, compile.ErrGarbage
 	}
 	return a, nil
+}
+
+// hungry says whether a worker that used so much processor time may go on after its time. One that used next to nothing hangs.
+func hungry(used, timeout time.Duration) bool { return used >= timeout/50 && used < timeout/2 }
+
+// workTime is how long a process has computed; 0 if nothing says so.
+func workTime(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // our programs have no parenthesis in their names
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(fields[11], 10, 64) // digits, of the kernel
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * (time.Second / 100) // USER_HZ is 100 on every machine we run on
 }
 
 func inTime(err error) error {

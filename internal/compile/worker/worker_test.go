@@ -260,6 +260,24 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
+// A worker that computes may go on after its time if it got little of the processor, and one that hangs may not.
+func TestHungry(t *testing.T) {
+	for used, want := range map[time.Duration]bool{0: false, time.Second: false, 6 * time.Second: true, 2 * time.Minute: true, 150 * time.Second: false, 5 * time.Minute: false} {
+		if got := hungry(used, 5*time.Minute); got != want {
+			t.Errorf("%v of 5 minutes: %v", used, got)
+		}
+	}
+	began := workTime(os.Getpid())
+	for until := time.Now().Add(time.Minute); workTime(os.Getpid())-began < 50*time.Millisecond; {
+		if time.Now().After(until) {
+			t.Fatalf("a minute of work counts as %v", workTime(os.Getpid())-began)
+		}
+	}
+	if n := workTime(1 << 30); n != 0 {
+		t.Errorf("a process that is not there used %v", n)
+	}
+}
+
 // A compilation that wants all the memory there is ends, and says so.
 func TestMemoryLimit(t *testing.T) {
 	c := client(t, compile.Config{Env: append(config.ForCompiler(), "KUDZU_COMPILER_MEMORY=600")})
