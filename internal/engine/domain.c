@@ -6,6 +6,8 @@
 
 enum { FIFO_BYTES = 1 << 20 }; // CUDA's default: cudaLimitPrintfFifoSize
 
+void kz_hold(void *p) { kz_held(p); }
+
 struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share) {
 	struct kz_domain *d = kz_held(calloc(1, sizeof *d));
 	if (!d) return NULL;

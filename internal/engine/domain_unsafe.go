@@ -4,6 +4,7 @@ package engine
 #include <stdlib.h>
 #include "engine.h"
 
+#cgo nocallback kz_hold
 #cgo nocallback kz_domain_new
 #cgo nocallback kz_domain_unref
 #cgo noescape kz_domain_fault
@@ -194,6 +195,7 @@ type Words struct {
 func NewWords(values []uint64) *Words {
 	w := &Words{n: len(values)}
 	w.p = (*C.uint64_t)(C.calloc(C.size_t(max(1, w.n)), 8)) // cgo's calloc does not return without memory
+	C.kz_hold(unsafe.Pointer(w.p))                          // until a launch names it, and when code has taken over that no launch has had
 	copy(unsafe.Slice((*uint64)(unsafe.Pointer(w.p)), w.n), values)
 	return w
 }

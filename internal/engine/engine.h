@@ -189,6 +189,8 @@ struct kz_recorder { // as kz_trace_host of c/base/host.h
 };
 void kz_record_to(uint64_t recorder); // its address; once, before the first queue
 
+void kz_hold(void *p); // memory that only Go holds is no leak
+
 // A domain is what one fault poisons: a context. Its device heap is share's, or one of its own in heap (NULL: none).
 struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share);
 void kz_domain_unref(struct kz_domain *d);

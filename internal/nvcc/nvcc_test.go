@@ -221,7 +221,7 @@ func TestWhereCCCL(t *testing.T) {
 	if err := os.MkdirAll(beside, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := b.search(), []string{"-isystem", beside}; !slices.Equal(got, want) {
+	if got, want := b.search(), []string{"-isystem", beside, "-idirafter", filepath.Dir(beside)}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	named := t.TempDir()
