@@ -167,6 +167,11 @@ def binary():
         attempt(f"add {x} {y}", torch.add, make(x, 500), make(y, 500))
 
 
+def ranks(dtype, rows, columns):
+    """Integers that differ within rows and columns of at most 113: of equal ones the kernels of median and kthvalue name any."""
+    return ((torch.arange(rows).view(-1, 1) * 7 + torch.arange(columns) * 11) % 113).to("cuda", dtype)
+
+
 REDUCE = "sum prod mean std var amax amin argmax argmin all any logsumexp norm nansum nanmean median mode count_nonzero".split()
 
 
@@ -175,8 +180,8 @@ def reduce():
         x = make(dtype, 60, 70)
         for op in REDUCE:
             f, of = getattr(torch, op), x
-            if op == "median" and dtype in INTS:  # of equal values the kernel names any, as its blocks' threads happen to write
-                of = ((torch.arange(60).view(-1, 1) * 7 + torch.arange(70) * 11) % 113).to("cuda", dtype)
+            if op == "median" and dtype in INTS:
+                of = ranks(dtype, 60, 70)
             attempt(f"{op} {dtype}", f, of)
             attempt(f"{op} dim 0 {dtype}", f, of, dim=0)
             attempt(f"{op} dim 1 {dtype}", f, of, dim=1)
@@ -193,7 +198,7 @@ def reduce():
         attempt(f"quantile {dtype}", lambda: (torch.quantile(x, 0.3), torch.nanmedian(x, dim=1)))
         attempt(f"histc {dtype}", lambda: torch.histc(x, 20))
         attempt(f"bincount {dtype}", lambda: torch.bincount(x.flatten().abs()))
-        attempt(f"trace {dtype}", lambda: (torch.trace(x), torch.renorm(x, 2, 0, 1.0), torch.kthvalue(x, 5)))
+        attempt(f"trace {dtype}", lambda: (torch.trace(x), torch.renorm(x, 2, 0, 1.0), torch.kthvalue(x if dtype in FLOATS else ranks(dtype, 60, 70), 5)))
         attempt(f"allclose {dtype}", lambda: (torch.equal(x, x), torch.allclose(x, x)))
 
 
@@ -251,7 +256,8 @@ def sort():
         attempt(f"unique {dtype}", lambda: torch.unique(x, return_inverse=True, return_counts=True))
         attempt(f"unique rows {dtype}", lambda: torch.unique(make(dtype, 50, 2), dim=0))
         attempt(f"unique_consecutive {dtype}", lambda: torch.unique_consecutive(x.sort().values, return_counts=True))
-        attempt(f"kthvalue {dtype}", lambda: (x.kthvalue(100), x.median(), x.mode()))
+        of = x if dtype in FLOATS else ranks(dtype, 1, 113)[0]
+        attempt(f"kthvalue {dtype}", lambda: (of.kthvalue(100), x.median(), x.mode()))
         attempt(f"msort {dtype}", lambda: torch.msort(make(dtype, 70, 40)))
 
 
