@@ -186,8 +186,11 @@ func TestAppBadCacheDir(t *testing.T) {
 func TestAppSecondRun(t *testing.T) {
 	exe := appProgram(t, "app_run")
 	a := newApp(t, "cpu", exe, "time", "works", "fill", "count").set("KUDZU_LOG", "debug")
-	if r := a.run(); r.code != 0 || strings.Count(r.stderr, " compiled in ") != 3 { // fill, twice, count: once each
-		t.Fatalf("the first run did not compile three kernels: %v\n%s", r.err, r.stderr)
+	first := a.run()
+	for _, name := range []string{"fill", "twice", "count"} { // once, and where the compiler is quick once more, optimised
+		if n := strings.Count(first.stderr, "kernel "+name+": compiled in "); first.code != 0 || n < 1 || n > 2 {
+			t.Fatalf("the first run compiled %s %d times: %v\n%s", name, n, first.err, first.stderr)
+		}
 	}
 	r := checkWarm(t, a)
 	best, _ := firstKernel(r.stdout)

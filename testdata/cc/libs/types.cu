@@ -1,8 +1,7 @@
-// Headers of libraries in C++: products that name a type of data for the computation, types of cuFFT's callbacks, OpenMP.
+// Headers of libraries in C++: products that name a type of data for the computation, types of cuFFT's callbacks.
 #include "../cc.h"
 #include <cublas_v2.h>
 #include <cufftXt.h>
-#include <omp.h>
 
 __device__ cufftComplex twice(void *in, size_t at, void *, void *) {
   cufftComplex c = ((cufftComplex *)in)[at];
@@ -47,9 +46,4 @@ int main() {
   printf("pointers %d: %g\n", s, got[0]);
   printf("other %d\n", cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, m, CUDA_R_32F, 1, m, CUDA_R_32F, 1, &zero, out, CUDA_R_32F, 1,
                                     CUDA_R_8I, CUBLAS_GEMM_DEFAULT));
-
-  int sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-  for (int i = 0; i < 100; i++) sum += i;
-  printf("sum %d %d\n", sum, omp_get_max_threads() > 0);
 }
