@@ -11,6 +11,8 @@ func Fault(_ *Call, written []Span) (undo func()) {
 	b := hostmem.Bytes(hostmem.Ptr(s.At), s.Bytes)
 	at := s.Unit - 1
 	was := b[at]
-	b[at] ^= 0x40
+	if b[at] ^= 0x40; was&0x40 != 0 { // an exponent's highest bit: without it the number would be near 0, which may be near enough
+		b[at] = was ^ 0x20
+	}
 	return func() { b[at] = was }
 }
