@@ -3,7 +3,6 @@ package nvcc
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -79,42 +78,13 @@ func (b *build) hostArgs(in input, fatbin string) []string {
 	args := slices.Concat(b.compiler(in, "").Host(&b.place, fatbin), b.hostOptions(), b.search(), tolerant)
 	for _, a := range b.toCompiler() {
 		if !gccOnly[a] {
-			args = append(args, b.parallel(a)...)
+			args = append(args, a)
 		}
 	}
+	if b.parallel() {
+		args = append(args, b.ompHeader()...)
+	}
 	return args
-}
-
-// parallel is an option of the host's compiler as clang takes it. OpenMP's header is the host compiler's; clang's code for parallel
-// regions needs LLVM's library, and where there is none it has one thread.
-func (b *build) parallel(option string) []string {
-	if option != "-fopenmp" {
-		return []string{option}
-	}
-	if b.libomp() == "" {
-		option = "-fopenmp=libgomp"
-	}
-	return append([]string{option}, b.ompHeader()...)
-}
-
-// found is a file that a compiler knows by its name, "" if it does not.
-func found(compiler, name string) string {
-	out, err := exec.Command(compiler, "-print-file-name="+name).Output()
-	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) && exists(path) {
-		return path
-	}
-	return ""
-}
-
-// libomp is LLVM's library of OpenMP, "" where it is not installed.
-func (b *build) libomp() string { return found(b.clang, "libomp.so") }
-
-// ompHeader lets clang find OpenMP's header: its own, or else that of the host's compiler, behind all others.
-func (b *build) ompHeader() []string {
-	if path := found(b.host, "include/omp.h"); path != "" {
-		return []string{"-idirafter", filepath.Dir(path)}
-	}
-	return nil
 }
 
 // toCompiler are the options that the command line hands on to the host's compiler. nvcc starts it by a shell, which takes quotes
@@ -163,7 +133,10 @@ func (b *build) object(in input, out string) error {
 	switch in.kind {
 	case "c", "c++":
 		args := append(b.plainArgs(in), b.depsOptions(in, out)...)
-		return b.start(b.host, append(args, "-c", "-o", out, in.path)...)
+		if err := b.start(b.host, append(args, "-c", "-o", out, in.path)...); err != nil || !b.byClang() {
+			return err
+		}
+		return b.parallelObject(in, out)
 	case "cu":
 	default:
 		return fatalf("Don't know what to do with '%s'", in.path)
@@ -171,6 +144,9 @@ func (b *build) object(in input, out string) error {
 	fatbin, err := b.fatbin(in, "")
 	if err == nil {
 		err = b.hostObject(in, fatbin, out)
+	}
+	if err == nil {
+		err = b.parallelObject(in, out)
 	}
 	if err != nil || !b.rdc || b.has(optDryrun) {
 		return err

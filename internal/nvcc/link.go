@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -82,7 +81,7 @@ func (b *build) link(objects []string, out string) error {
 	if b.has(optShared) {
 		args = append(args, "-shared")
 	}
-	args = append(args, b.toCompiler()...)
+	args = append(args, b.linkOptions()...)
 	args = append(append(args, "-Wl,--start-group"), objects...)
 	for _, p := range b.set[optLibPath] {
 		args = append(args, "-L"+p)
@@ -104,7 +103,7 @@ func (b *build) link(objects []string, out string) error {
 		args = append(args, "-lrt", "-lpthread", "-ldl")
 	}
 	args = append(args, "-Wl,--end-group")
-	if slices.Contains(b.toCompiler(), "-fopenmp") {
+	if b.parallel() {
 		if lib := b.libomp(); lib != "" {
 			args = append(args, lib)
 		}

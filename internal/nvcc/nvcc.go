@@ -248,7 +248,7 @@ func (b *build) tools() error {
 	if lib := filepath.Join(b.home, "nvvm/libdevice/libdevice.10.bc"); exists(lib) {
 		b.place.Libdevice = lib
 	}
-	return nil
+	return b.parallelSources()
 }
 
 func exists(path string) bool {
