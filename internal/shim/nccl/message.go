@@ -83,7 +83,6 @@ type pending struct {
 	c    *comm
 	p    *parcel
 	o    *outlet
-	data []byte
 	sent chan error
 }
 
@@ -105,7 +104,7 @@ func (c *comm) post(k class, to int, h header, data []byte) (*pending, error) {
 		return nil, c.because(o.to.write(append(b, data...)))
 	case !o.plain:
 		h.At = uint64(hostmem.Of(&data[0]))
-		return &pending{c: c, o: o, data: data}, c.because(o.to.write(h.append(b[:0])))
+		return &pending{c: c, o: o}, c.because(o.to.write(h.append(b[:0])))
 	}
 	p := &pending{c: c, sent: make(chan error, 1)}
 	go func() { p.sent <- errors.Join(o.to.write(b), o.to.write(data)) }()
@@ -156,10 +155,6 @@ func (p *pending) wait() error {
 	if err := p.o.to.read(answer[:]); err != nil {
 		return p.c.because(err)
 	}
-	if answer[0] == sendIt {
-		p.o.plain = true
-		return p.c.because(p.o.to.write(p.data))
-	}
 	return nil
 }
 
@@ -177,11 +172,8 @@ func (c *comm) because(err error) error {
 	}
 }
 
-// What a receiver answers to a message whose bytes are in the sender's memory.
-const (
-	hadIt  = 0
-	sendIt = 1 // it may not read them
-)
+// hadIt is what a receiver answers to a message whose bytes are in the sender's memory.
+const hadIt = 0
 
 // message is one that has arrived. Its bytes are read once, from the first to the last.
 type message struct {
@@ -278,30 +270,24 @@ func (m *message) into(dst []byte) error {
 		return nil
 	}
 	if m.At != 0 {
-		n, err := m.fetch(dst)
+		n, err := readMemory(int(m.c.members[m.src].PID), m.At+m.read, dst)
 		m.read += uint64(n)
-		if err == nil {
-			return nil
-		}
-		if n != 0 || m.read != 0 {
+		if err != nil {
 			return m.c.because(failf(ncclapi.NcclRemoteError, "rank %d: memory of process %d: %v", m.src, m.c.members[m.src].PID, err))
 		}
-		if err := m.s.write([]byte{sendIt}); err != nil {
-			return m.c.because(err)
-		}
-		m.At = 0
+		return nil
 	}
 	m.read += uint64(len(dst))
 	return m.c.because(m.s.read(dst))
 }
 
-// fetch has the kernel copy from the sender's memory.
-func (m *message) fetch(dst []byte) (done int, err error) {
+// readMemory has the kernel copy from another process's memory.
+func readMemory(pid int, at uint64, dst []byte) (done int, err error) {
 	for done < len(dst) {
 		local := []unix.Iovec{{Base: &dst[done]}}
 		local[0].SetLen(len(dst) - done)
-		remote := []unix.RemoteIovec{{Base: uintptr(m.At + m.read + uint64(done)), Len: len(dst) - done}}
-		n, err := unix.ProcessVMReadv(int(m.c.members[m.src].PID), local, remote, 0)
+		remote := []unix.RemoteIovec{{Base: uintptr(at + uint64(done)), Len: len(dst) - done}}
+		n, err := unix.ProcessVMReadv(pid, local, remote, 0)
 		if err == nil && n == 0 {
 			err = unix.EFAULT
 		}

@@ -34,8 +34,17 @@ func play(part string) int {
 	n, _ := strconv.Atoi(os.Getenv("NCCL_TEST_RANKS"))
 	turn, _ := strconv.Atoi(os.Getenv("NCCL_TEST_TURN")) // so that the last process may be any rank
 	rank = (rank + turn) % n
+	if layout := os.Getenv("NCCL_TEST_HOSTS"); layout != "" { // by rank
+		_ = os.Setenv("NCCL_HOSTID", layout[rank:rank+1])
+	}
 	t := &testing.T{}
 	a := newActor(t, rank, 0, 0)
+	if os.Getenv("NCCL_TEST_CLOSED") != "" { // a process that changed its user is closed to others
+		if err := errors.Join(syscall.Setuid(65534), unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)); err != nil {
+			fmt.Printf("rank %d: %v\n", rank, err)
+			return 1
+		}
+	}
 	if err := parts[part](a, n); err != nil {
 		fmt.Printf("rank %d: %v\n", rank, err)
 		return 1
@@ -272,6 +281,17 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+// TestClosed: processes whose memory the kernel does not let others read send their bytes.
+func TestClosed(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("changing the user takes root")
+	}
+	said, err := processes(t, "all", 3, freshID(t), "NCCL_TEST_CLOSED=1")
+	if err != nil || said != "" {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
 // BenchmarkProcesses says how long an AllReduce of 2 processes takes, through memory and through TCP.
 func BenchmarkProcesses(b *testing.B) {
 	for _, env := range []string{"NCCL_SHM_DISABLE=0", "NCCL_SHM_DISABLE=1"} {
@@ -394,7 +414,7 @@ func TestAdmitted(t *testing.T) {
 		if err := s.dial(&at); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := from.greet(s, class(k), 1, near); err != nil || len(to.boxes[k][0].arrived) != 1 {
+		if err := from.greet(&outlet{plain: !near}, s, class(k), 1); err != nil || len(to.boxes[k][0].arrived) != 1 {
 			t.Errorf("near %v: %v, %d", near, err, len(to.boxes[k][0].arrived))
 		}
 	}

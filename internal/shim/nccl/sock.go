@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kudzu/internal/config"
+	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/ncclapi"
 )
@@ -287,13 +289,14 @@ func enter(s *sock) {
 	h.serve(s)
 }
 
-// greetingSize: what begins a connection between two ranks: the secret, both ranks, the class, and where the file of a pipe is, if one is
-// offered: process and descriptor, else -1. One byte answers: the rank has the connection, and whether it has the pipe.
-const greetingSize = 16 + 5*4
+// greetingSize: what begins a connection between two ranks: the secret, both ranks, the class, process and descriptor of a pipe's file and
+// where the secret is in that process's memory; the process is -1 if it is of another host. One byte answers: the rank has the connection.
+const greetingSize = 16 + 5*4 + 8
 
+// What the answer tells besides.
 const (
-	noPipe = iota
-	pipeOpen
+	pipeOpen = 1 << iota
+	mayRead  // the other process's memory
 )
 
 // admit gives a connection to the rank it is for, if it knows the communicator.
@@ -311,10 +314,15 @@ func admit(s *sock) {
 		return
 	}
 	var in conn = s
-	answer := []byte{noPipe}
-	if fd := word(b[32:]); fd >= 0 {
-		if p, err := openPipe(s, c.key, word(b[28:]), fd); err == nil {
-			in, answer[0] = p, pipeOpen
+	answer := []byte{0}
+	if pid, fd := word(b[28:]), word(b[32:]); pid >= 0 {
+		if p, err := openPipe(s, c.key, pid, fd); err == nil {
+			in = p
+			answer[0] |= pipeOpen
+		}
+		var found secret
+		if n, err := readMemory(pid, binary.LittleEndian.Uint64(b[36:]), found[:]); err == nil && n == len(found) && found == c.key {
+			answer[0] |= mayRead
 		}
 	}
 	if k != puts {
@@ -354,7 +362,7 @@ func (c *comm) connect(o *outlet, k class, to int) error {
 	}
 	o.plain = !c.sharesMemory(to)
 	if err = s.dial(&m.Addr); err == nil {
-		o.to, err = c.greet(s, k, to, !o.plain)
+		err = c.greet(o, s, k, to)
 	}
 	if err != nil {
 		c.discard(s)
@@ -363,29 +371,33 @@ func (c *comm) connect(o *outlet, k class, to int) error {
 	return nil
 }
 
-// greet says who connects, and offers a pipe to a process of this host. Without one, all goes through the connection.
-func (c *comm) greet(s *sock, k class, to int, near bool) (conn, error) {
+// greet says who connects, and offers a pipe to a process of this host. Without one, all goes through the connection; bytes that the
+// other process may not read from this one's memory do in any case.
+func (c *comm) greet(o *outlet, s *sock, k class, to int) error {
 	pid, fd := -1, -1
 	var p *pipe
-	if near {
+	if !o.plain {
+		pid = int(c.members[c.rank].PID)
 		var err error
 		if p, fd, err = newPipe(s, c.key); err == nil {
-			pid = int(c.members[c.rank].PID)
 			defer func() { _ = unix.Close(fd) }()
 		}
 	}
 	b := append([]byte{toRank}, c.key[:]...)
-	if err := s.write(appendWords(b, c.rank, to, int(k), pid, fd)); err != nil {
-		return nil, err
+	b = appendWords(b, c.rank, to, int(k), pid, fd)
+	if err := s.write(binary.LittleEndian.AppendUint64(b, uint64(hostmem.Of(&c.key[0])))); err != nil {
+		return err
 	}
 	var answer [1]byte
 	if err := s.read(answer[:]); err != nil {
-		return nil, err
+		return err
 	}
-	if answer[0] == pipeOpen {
-		return p, nil
+	o.plain = answer[0]&mayRead == 0
+	o.to = s
+	if p != nil && answer[0]&pipeOpen != 0 {
+		o.to = p
 	}
-	return s, nil
+	return nil
 }
 
 // setTo reports whether one of NCCL's variables has a value.
