@@ -11,7 +11,7 @@
 #include "collect.h"
 
 #define COLLECT(NAME) \
-	static void NAME(void *dst, const void *const *src, const uint64_t *scale, uint32_t sources, uint64_t count, int type, int op) { collect(dst, src, scale, sources, count, type, op); }
+	static void NAME(const struct kz_collection *c, uint64_t count, int type, int op) { collect(c, count, type, op); }
 COLLECT(collect_plain)
 #ifdef __x86_64__
 __attribute__((target("avx2,tune=haswell,prefer-vector-width=256"))) COLLECT(collect_avx2)
@@ -20,12 +20,12 @@ __attribute__((target("avx2,tune=haswell,prefer-vector-width=256"))) COLLECT(col
 #pragma GCC pop_options
 #endif
 
-void kz_collect(void *dst, const void *const *src, const uint64_t *scale, uint32_t sources, uint64_t count, int type, int op) {
+void kz_collect(const struct kz_collection *c, uint64_t count, int type, int op) {
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx2")) {
-		collect_avx2(dst, src, scale, sources, count, type, op);
+		collect_avx2(c, count, type, op);
 		return;
 	}
 #endif
-	collect_plain(dst, src, scale, sources, count, type, op);
+	collect_plain(c, count, type, op);
 }

@@ -108,20 +108,26 @@ static inline uint8_t to_e5m2(float f) {
 			for (uint64_t i = 0; i < n; i++) acc[i] = (A)(acc[i] + OF(p[i])); \
 		} \
 	} \
-	static inline __attribute__((always_inline)) void collect_##NAME(void *dst, const void *const *src, const uint64_t *scale, uint32_t sources, uint64_t count, int op) { \
+	static inline __attribute__((always_inline)) void collect_##NAME(const struct kz_collection *c, uint64_t count, int op) { \
+		const void *const *src = c->src; \
 		A acc[BLOCK]; \
 		for (uint64_t at = 0; at < count; at += BLOCK) { \
 			uint64_t n = count - at < BLOCK ? count - at : BLOCK; \
-			for (uint32_t s = 0; s < sources; s++) { \
+			if (c->from) memcpy(acc, (const A *)c->from + at, n * sizeof(A)); \
+			for (uint32_t s = 0; s < c->sources; s++) { \
 				A f; \
-				S bits = (S)scale[s]; \
+				S bits = (S)c->scale[s]; \
 				memcpy(&f, &bits, sizeof f); \
-				if (s == 0) first_##NAME(acc, (const T *)src[0] + at, n, op, f); \
+				if (s == 0 && !c->from) first_##NAME(acc, (const T *)src[0] + at, n, op, f); \
 				else more_##NAME(acc, (const T *)src[s] + at, n, op, f); \
 			} \
-			T *restrict out = (T *)dst + at; \
+			if (c->open) { \
+				memcpy((A *)c->dst + at, acc, n * sizeof(A)); \
+				continue; \
+			} \
+			T *restrict out = (T *)c->dst + at; \
 			if (op == AVG) \
-				for (uint64_t i = 0; i < n; i++) out[i] = (T)TO((A)(acc[i] / (A)sources)); \
+				for (uint64_t i = 0; i < n; i++) out[i] = (T)TO((A)(acc[i] / (A)c->total)); \
 			else \
 				for (uint64_t i = 0; i < n; i++) out[i] = (T)TO(acc[i]); \
 		} \
@@ -144,19 +150,19 @@ FAMILY(bf16, uint16_t, float, uint32_t, of_bf16, to_bf16, NOT_NUMBER)
 FAMILY(e4m3, uint8_t, float, uint32_t, of_e4m3, to_e4m3, NOT_NUMBER)
 FAMILY(e5m2, uint8_t, float, uint32_t, of_e5m2, to_e5m2, NOT_NUMBER)
 
-static inline __attribute__((always_inline)) void collect(void *dst, const void *const *src, const uint64_t *scale, uint32_t sources, uint64_t count, int type, int op) {
+static inline __attribute__((always_inline)) void collect(const struct kz_collection *c, uint64_t count, int type, int op) {
 	switch (type) {
-	case 0: collect_i8(dst, src, scale, sources, count, op); break;
-	case 1: collect_u8(dst, src, scale, sources, count, op); break;
-	case 2: collect_i32(dst, src, scale, sources, count, op); break;
-	case 3: collect_u32(dst, src, scale, sources, count, op); break;
-	case 4: collect_i64(dst, src, scale, sources, count, op); break;
-	case 5: collect_u64(dst, src, scale, sources, count, op); break;
-	case 6: collect_f16(dst, src, scale, sources, count, op); break;
-	case 7: collect_f32(dst, src, scale, sources, count, op); break;
-	case 8: collect_f64(dst, src, scale, sources, count, op); break;
-	case 9: collect_bf16(dst, src, scale, sources, count, op); break;
-	case 10: collect_e4m3(dst, src, scale, sources, count, op); break;
-	case 11: collect_e5m2(dst, src, scale, sources, count, op); break;
+	case 0: collect_i8(c, count, op); break;
+	case 1: collect_u8(c, count, op); break;
+	case 2: collect_i32(c, count, op); break;
+	case 3: collect_u32(c, count, op); break;
+	case 4: collect_i64(c, count, op); break;
+	case 5: collect_u64(c, count, op); break;
+	case 6: collect_f16(c, count, op); break;
+	case 7: collect_f32(c, count, op); break;
+	case 8: collect_f64(c, count, op); break;
+	case 9: collect_bf16(c, count, op); break;
+	case 10: collect_e4m3(c, count, op); break;
+	case 11: collect_e5m2(c, count, op); break;
 	}
 }

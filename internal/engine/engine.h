@@ -293,9 +293,20 @@ void kz_task_done(struct kz_engine *e, void *task);
 void *kz_code_add(const void *object, uint64_t bytes);
 void kz_code_remove(void *entry);
 
+// A reduction, or a part of one: more sources come before (from) or after (open), whose accumulators are then passed on as they are.
+struct kz_collection {
+	void *dst;             // may be one of the sources, or from
+	const void *from;      // accumulators of the sources before; NULL: there are none
+	const void *const *src;
+	const uint64_t *scale; // a factor for each source
+	uint32_t sources;
+	uint32_t total; // of all parts
+	uint32_t open;  // dst takes accumulators
+};
+
 // kz_collect reduces what the sources hold at each place, in their order. type and op are NCCL's numbers; op 5 multiplies each source
 // by its factor (bits of the accumulator's type) before it is added, 4 divides the sum by the number of sources. Accumulators of small
-// floats are f32, and rounded once. dst may be one of the sources.
-void kz_collect(void *dst, const void *const *src, const uint64_t *scale, uint32_t sources, uint64_t count, int type, int op);
+// floats are f32, and rounded once.
+void kz_collect(const struct kz_collection *c, uint64_t count, int type, int op);
 
 #endif

@@ -6,9 +6,9 @@ import (
 	"kudzu/internal/engine"
 )
 
-// Every rank has the same share of each operation: it sends each other rank what that one needs, and takes what it needs itself. Of
-// reductions a rank computes its part, from the parts of all ranks in their order. That is two steps however many ranks there are, and
-// moves no more bytes than a ring does.
+// Within a host, and between hosts where that costs least (topology.go), every rank has the same share of each operation: it sends each
+// other rank what that one needs, and takes what it needs itself. Of reductions a rank computes its part, from the parts of all ranks in
+// their order. That is two steps however many ranks there are, and moves no more bytes than a ring of ranks does.
 
 // few is the size up to which every rank gets everything and reduces for itself: one step instead of two.
 const few = eager
@@ -16,6 +16,12 @@ const few = eager
 // run does the operation of this rank. It returns when the buffers are not needed any more.
 func (o *op) run() error {
 	send, recv := o.views()
+	switch o.way() {
+	case byRing:
+		return o.ringOf(send, recv)
+	case byTree:
+		return o.treeOf(send, recv)
+	}
 	switch o.kind {
 	case allReduce:
 		return o.allReduce(send, recv)
@@ -50,6 +56,26 @@ func (o *op) run() error {
 		return err
 	}
 	return errors.Join(m.into(recv), m.end())
+}
+
+func (o *op) ringOf(send, recv []byte) error {
+	switch o.kind {
+	case allReduce:
+		return o.ringAllReduce(send, recv)
+	case broadcast:
+		return o.ringBroadcast(send, recv)
+	}
+	return o.ringAllGather(send, recv)
+}
+
+func (o *op) treeOf(send, recv []byte) error {
+	switch o.kind {
+	case allReduce:
+		return o.treeAllReduce(send, recv)
+	case broadcast:
+		return o.treeBroadcast(send, recv)
+	}
+	return o.treeAllGather(send, recv)
 }
 
 // parts cuts a buffer into one part for each rank; there are none of a buffer that only the root has.
@@ -113,6 +139,16 @@ func (o *op) giveUp(err error, wait func() error) error {
 // toOthers sends each other rank something; the answer waits until all have it.
 func (o *op) toOthers(what func(rank int) []byte) (wait func() error, err error) {
 	c := o.c
+	list := make([]int, 0, c.n)
+	for i := 1; i < c.n; i++ {
+		list = append(list, (c.rank+c.n-i)%c.n)
+	}
+	return o.toSome(list, what)
+}
+
+// toSome sends the ranks of a list something, but not itself.
+func (o *op) toSome(ranks []int, what func(rank int) []byte) (wait func() error, err error) {
+	c := o.c
 	h := header{Call: o.call(), Scale: o.by.value()}
 	var list []*pending
 	wait = func() error {
@@ -122,10 +158,9 @@ func (o *op) toOthers(what func(rank int) []byte) (wait func() error, err error)
 		}
 		return err
 	}
-	for i := 1; i < c.n; i++ {
-		r := (c.rank + c.n - i) % c.n
+	for _, r := range ranks {
 		data := what(r)
-		if data == nil {
+		if data == nil || r == c.rank {
 			continue
 		}
 		p, err := c.post(collectives, r, h, data)
@@ -254,7 +289,7 @@ func (o *op) collect(own, dst []byte) error {
 				room = room[step:]
 			}
 		}
-		engine.Collect(dst[at:at+n], sources, scale, n/o.size(), int(o.typ), o.red)
+		engine.Collect(dst[at:at+n], sources, scale, n/o.size(), int(o.typ), o.red, engine.Part{})
 	}
 	return release(from)
 }

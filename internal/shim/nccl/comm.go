@@ -35,6 +35,7 @@ type comm struct {
 
 	members []member // those that follow: set before ready is closed
 	peers   []*comm  // those of this process
+	layout  *layout
 	boxes   [classes][]*box
 	outlets [classes][]*outlet
 	away    []chan struct{} // by rank: closed when it has left
@@ -142,6 +143,7 @@ func (c *comm) meet(id *uniqueID) error {
 	if c.members, err = c.boot.enter(c.rank, c.n, &me, c.hear, c.dead); err != nil {
 		return err
 	}
+	c.layout = layoutOf(c.members)
 	c.peers = make([]*comm, c.n)
 	for r := range c.members {
 		if c.members[r].sameProcess(&me) {

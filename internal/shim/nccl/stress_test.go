@@ -143,6 +143,7 @@ func TestStress(t *testing.T) {
 		seed = s
 	}
 	dir, rounds, kills := t.TempDir(), 0, 0
+	layouts, ways := []string{"", "0011", "0001", "0123", "0101"}, []string{"", "ring", "tree", "direct"}
 	for start := time.Now(); time.Since(start) < time.Duration(seconds)*time.Second && !t.Failed(); rounds++ {
 		s := seed + uint64(rounds)
 		r := rand.New(rand.NewPCG(s, 3))
@@ -152,7 +153,8 @@ func TestStress(t *testing.T) {
 			kills++
 		}
 		said, last := processes(t, "stress", n, fmt.Sprint("NCCL_TEST_SEED=", s), fmt.Sprint("NCCL_TEST_KILL=", delay), fmt.Sprint("NCCL_TEST_VICTIM=", victim),
-			fmt.Sprint("NCCL_TEST_TURN=", (victim+1)%n), fmt.Sprint("NCCL_SHM_DISABLE=", r.IntN(2)), "NCCL_TEST_ID_FILE="+filepath.Join(dir, fmt.Sprint(rounds)))
+			fmt.Sprint("NCCL_TEST_TURN=", (victim+1)%n), fmt.Sprint("NCCL_SHM_DISABLE=", r.IntN(2)), "NCCL_TEST_ID_FILE="+filepath.Join(dir, fmt.Sprint(rounds)),
+			"NCCL_TEST_HOSTS="+layouts[r.IntN(len(layouts))], "NCCL_ALGO="+ways[r.IntN(len(ways))])
 		if lines := strings.Count(said, "\n"); delay == 0 && (last != nil || lines != 0) || delay > 0 && (last == nil || lines != n-1 || strings.Count(said, "was lost") != n-1) {
 			t.Errorf("seed %d, rank %d killed after %d ms: %v\n%s", s, victim, delay, last, said)
 		}

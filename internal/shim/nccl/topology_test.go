@@ -1,0 +1,90 @@
+package nccl
+
+import (
+	"reflect"
+	"testing"
+
+	"kudzu/internal/spec/ncclapi"
+)
+
+// TestWays: everything between processes that take each other for other hosts, in each way. reduceOnce wants the bits of rank order.
+func TestWays(t *testing.T) {
+	for _, hosts := range []string{"0011", "011", "0012", "01234", "0101"} {
+		for _, algo := range []string{"ring", "tree", "direct"} {
+			said, err := processes(t, "all", len(hosts), freshID(t), "NCCL_TEST_HOSTS="+hosts, "NCCL_ALGO="+algo)
+			if err != nil || said != "" {
+				t.Errorf("hosts %s, %s: %v\n%s", hosts, algo, err, said)
+			}
+		}
+	}
+}
+
+func membersOn(hosts string) []member {
+	list := make([]member, len(hosts))
+	for r := range list {
+		list[r] = member{Host: [36]byte{hosts[r]}, Space: 1}
+	}
+	return list
+}
+
+func TestLayout(t *testing.T) {
+	for hosts, want := range map[string]layout{
+		"00":    {[]int{0, 0}, [][]int{{0, 1}}, 2, true},
+		"00111": {[]int{0, 0, 1, 1, 1}, [][]int{{0, 1}, {2, 3, 4}}, 2, true},
+		"1001":  {[]int{0, 1, 1, 0}, [][]int{{0, 3}, {1, 2}}, 2, false},
+	} {
+		if got := layoutOf(membersOn(hosts)); !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %+v", hosts, *got)
+		}
+	}
+	alone := membersOn("00")
+	alone[0].Space, alone[1].Space, alone[1].Process = 0, 0, secret{1}
+	if got := layoutOf(alone); len(got.ranks) != 2 {
+		t.Errorf("processes that cannot reach each other: %+v", *got)
+	}
+}
+
+// TestAlgo: NCCL_ALGO names ways, or behind ^ those that are not taken.
+func TestAlgo(t *testing.T) {
+	o := &op{kind: allReduce, typ: ncclapi.NcclFloat32, count: 100, c: &comm{n: 4, layout: layoutOf(membersOn("0011"))}}
+	far := &op{kind: allReduce, typ: ncclapi.NcclFloat32, count: 100, c: &comm{n: 4, layout: layoutOf(membersOn("0101"))}}
+	for text, want := range map[string]way{"Ring": byRing, "tree": byTree, "direct": direct, "^ring": byTree, "^ring,tree": direct, "Tree,Ring": byRing, "NVLS": direct} {
+		t.Setenv("NCCL_ALGO", text)
+		if got := o.way(); got != want {
+			t.Errorf("%s: %s", text, wayNames[got])
+		}
+		if got := far.way(); got == byRing {
+			t.Errorf("%s: a ring of ranks that do not follow each other", text)
+		}
+	}
+}
+
+// TestChoice: the way by size and number of hosts. The same on all ranks, so it may depend on nothing else.
+func TestChoice(t *testing.T) {
+	for _, x := range []struct {
+		hosts, each int
+		kind        kind
+		count       uint64
+		want        way
+	}{
+		{1, 8, allReduce, 1 << 24, direct},
+		{64, 1, allReduce, 256, byTree},
+		{64, 8, allReduce, 1 << 24, byRing},
+		{8, 8, allReduce, 1 << 24, byRing},
+		{64, 1, broadcast, 16, byTree},
+		{8, 1, broadcast, 1 << 24, byRing},
+		{1024, 1, allGather, 16, byTree},
+		{64, 1, reduceScatter, 1 << 20, direct},
+	} {
+		var hosts []member
+		for h := range x.hosts {
+			for range x.each {
+				hosts = append(hosts, member{Host: [36]byte{byte(h), byte(h >> 8)}, Space: 1})
+			}
+		}
+		o := &op{kind: x.kind, typ: ncclapi.NcclFloat32, count: x.count, c: &comm{n: len(hosts), layout: layoutOf(hosts)}}
+		if got := o.way(); got != x.want {
+			t.Errorf("%d hosts of %d, %s of %d: %s", x.hosts, x.each, kindNames[x.kind], x.count, wayNames[got])
+		}
+	}
+}
