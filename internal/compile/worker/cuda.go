@@ -178,7 +178,8 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 	if job.process, err = f.take(job.folders); err != nil { // it starts while the rest is made ready
 		return nil, err
 	}
-	if err := spread(p, req); err != nil {
+	statics, err := spread(p, req)
+	if err != nil {
 		job.process.end()
 		return nil, err
 	}
@@ -223,7 +224,7 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 	code.Code, code.Names = o.Finish(out.stdout, len(c.Exprs))
 	if o.LTO {
 		code.Code = string(nvvmir.LTO([]byte(code.Code)))
-	} else if annotates(req.PTX, code.Files, p) {
+	} else if code.Code = cudacc.Restatic(code.Code, statics, code.Names); annotates(req.PTX, code.Files, p) {
 		if err := f.annotate(job, c, p, code); err != nil {
 			return nil, err
 		}
@@ -264,9 +265,18 @@ func (f *clangs) annotate(job *clangJob, c *compile.CUDA, p *cudacc.Place, code 
 	return nil
 }
 
-// spread writes the request's texts to the folder of its compilation.
-func spread(p *cudacc.Place, req *compile.Request) error {
+// spread writes the request's texts to the folder of its compilation. It returns the variables that are not shown as static; what is
+// linked later keeps the word, for the same name may be in another program.
+func spread(p *cudacc.Place, req *compile.Request) (statics []string, err error) {
 	c := req.CUDA
+	show := func(text string) string {
+		if c.Options.LTO {
+			return text
+		}
+		text, names := cudacc.Unstatic(text)
+		statics = append(statics, names...)
+		return text
+	}
 	rest := req.PTX
 	take := func(n int) (string, bool) {
 		if n < 0 || n > len(rest) {
@@ -278,25 +288,25 @@ func spread(p *cudacc.Place, req *compile.Request) error {
 	}
 	source, ok := take(c.Bytes)
 	if !ok {
-		return &compile.Failed{Stage: "protocol", Text: "a source that does not fill its text"}
+		return nil, &compile.Failed{Stage: "protocol", Text: "a source that does not fill its text"}
 	}
-	if err := os.WriteFile(filepath.Join(p.Work, cudacc.SourceFile), []byte(c.Options.Text(c.Name, source, c.Exprs)), 0o600); err != nil {
-		return err
+	if err := os.WriteFile(filepath.Join(p.Work, cudacc.SourceFile), []byte(c.Options.Text(c.Name, show(source), c.Exprs)), 0o600); err != nil {
+		return nil, err
 	}
 	for _, h := range c.Headers {
 		text, ok := take(h.Bytes)
 		if !ok {
-			return &compile.Failed{Stage: "protocol", Text: "headers that do not fill their text"}
+			return nil, &compile.Failed{Stage: "protocol", Text: "headers that do not fill their text"}
 		}
 		path := filepath.Join(p.Work, cudacc.HeaderRoot, h.Name)
 		if rel, err := filepath.Rel(p.Work, path); err != nil || strings.HasPrefix(rel, "..") || filepath.IsAbs(h.Name) {
 			continue // nothing of ours is written elsewhere: who includes it is told that it is not there
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			return err
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(show(text)), 0o600)); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return statics, nil
 }
 
 // files are what a compilation read beside its request, as clang's rule for make lists them.
