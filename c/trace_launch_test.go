@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTraceLaunches: launches that C makes without Go have their parameters, what is between them is zero, and each is put on a queue and
-// runs once. The file is long enough that a thread prepares its parts.
+// TestTraceLaunches: launches that C makes without Go have their parameters, what is between them is zero, and each runs once. Such a
+// launch has no enqueue: the call is it. The file is long enough that a thread prepares its parts.
 func TestTraceLaunches(t *testing.T) {
 	const launches, kernel, enqueue = 5000, 1, 13
 	libs := dist(t)
@@ -47,9 +47,12 @@ func TestTraceLaunches(t *testing.T) {
 		}
 	}
 	for i, c := range calls[:launches] {
-		if queued[c.id] != 1 || ran[c.id] != 1 {
-			t.Fatalf("launch %d was put on a queue %d times, and ran %d times", i, queued[c.id], ran[c.id])
+		if queued[c.id] > 1 || ran[c.id] != 1 {
+			t.Fatalf("launch %d has %d enqueues, and ran %d times", i, queued[c.id], ran[c.id])
 		}
+	}
+	if n := len(queued); n == 0 || n > launches/10 { // the first goes through Go
+		t.Errorf("%d of %d launches have an enqueue", n, launches)
 	}
 }
 

@@ -219,7 +219,7 @@ struct kz_tracer {
 	} open[KZ_TRACE_DEPTH];
 };
 
-extern __thread struct kz_tracer *kz_tracer_mine;
+extern __thread struct kz_tracer *kz_tracer_mine __attribute__((tls_model("initial-exec"))); // one word: a program that loads us late has room for it
 struct kz_tracer *kz_tracer_new(void);
 
 // kz_tracer is that of the calling thread; NULL where there is no memory for it.
@@ -231,12 +231,17 @@ static inline struct kz_tracer *kz_tracer(void) {
 // kz_trace_next gives the thread a chunk with room for so many bytes; 0 when there is none.
 int kz_trace_next(struct kz_tracer *t, size_t bytes);
 
+enum { KZ_TRACE_AHEAD = 256 }; // bytes
+
 // kz_trace_room gives room for a record, zeroed, in the thread's chunk or a new one; NULL when there is none.
 static inline void *kz_trace_room(struct kz_tracer *t, size_t bytes) {
 	if (__builtin_expect((size_t)(t->end - t->at) < bytes, 0) && !kz_trace_next(t, bytes))
 		return NULL;
-	void *r = t->at;
+	char *r = t->at;
 	t->at += bytes;
+	// Another core has made these pages: lines that the next records take are asked for while this one is written.
+	for (size_t i = 0; i < bytes; i += 64)
+		__builtin_prefetch(r + bytes + KZ_TRACE_AHEAD + i, 1);
 	return r;
 }
 

@@ -380,7 +380,6 @@ struct kz_noted { // of an operation that may be gone by the time it is written 
 };
 struct kz_traced *kz_traced(struct kz_op *op); // NULL: not recorded
 void kz_trace_put(struct kz_op *op);           // it is being put in by the call that is under way
-enum { KZ_NOTE_NONE, KZ_NOTE_CALL };            // instead of a time: nobody wants to know; the call does nothing else, and has it
 void kz_trace_note(struct kz_queue *q, struct kz_op *op, uint64_t t0, struct kz_noted *n); // op cannot end yet; q->lock is held
 void kz_trace_enqueued(const struct kz_noted *n); // no lock is held
 void kz_trace_begin(struct kz_op *op);

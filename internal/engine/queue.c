@@ -137,8 +137,8 @@ static void append(struct kz_queue *q, struct kz_op *op) {
 	q->tail = op;
 }
 
-// Appends op and releases q->lock; t0 is when the call that puts it in began, or KZ_NOTE_*. small: work that is short, as far as is
-// known, and that a synchronizing thread had better do itself.
+// Appends op and releases q->lock; t0 is when the call that puts it in began, 0: its enqueue is not recorded. small: work that is
+// short, as far as is known, and that a synchronizing thread had better do itself.
 static void end(struct kz_queue *q, struct kz_op *op, bool small, uint64_t t0) {
 	struct kz_noted noted;
 	if (t0) kz_trace_note(q, op, t0, &noted);
@@ -224,7 +224,7 @@ static struct kz_op *begin_launch(struct kz_queue *q, struct kz_kernel *k, const
 
 static int launch(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params, bool wait) {
 	int rc;
-	uint64_t t0 = wait ? kz_trace_now() : kz_recorder ? KZ_NOTE_CALL : KZ_NOTE_NONE;
+	uint64_t t0 = wait ? kz_trace_now() : 0; // a call that does nothing else, and does not wait, is its own record
 	struct kz_op *op = begin_launch(q, k, a, params, wait, &rc);
 	if (!op) return rc;
 	uint64_t ns = atomic_load_explicit(&k->block_ns, memory_order_relaxed);

@@ -79,8 +79,8 @@ void kz_trace_note(struct kz_queue *q, struct kz_op *op, uint64_t t0, struct kz_
 	n->type = about(op, n->values, &n->text) ? EVENT_ENQUEUE : 0;
 	if (!n->type) return;
 	n->call = kz_traced(op)->call;
-	n->t0 = t0 == KZ_NOTE_CALL ? 0 : t0;
-	n->waited = q->waited && n->t0;
+	n->t0 = t0;
+	n->waited = q->waited;
 	q->waited = false;
 	n->device = atomic_load_explicit(&q->device, memory_order_relaxed);
 	n->stream = atomic_load_explicit(&q->stream, memory_order_relaxed);
