@@ -119,6 +119,6 @@ func (p timed) Kernel(name string) (backend.Kernel, error) {
 type timedKernel struct{ backend.Kernel }
 
 // RunFor executes a launch for at most so long.
-func (k timedKernel) RunFor(l *backend.Launch, limit time.Duration) error {
-	return interp.RunFor(k.Kernel, l, limit)
+func (k timedKernel) RunFor(l *backend.Launch, limit time.Duration, changed func(addr, size uint64)) error {
+	return interp.RunWith(k.Kernel, l, interp.With{Limit: limit, Changed: changed})
 }

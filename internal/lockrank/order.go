@@ -79,6 +79,7 @@ type (
 	ShimAgain         struct{}
 	CompareDevice     struct{}
 	CompareKernel     struct{}
+	CompareAddends    struct{}
 	CompareReport     struct{}
 	Dumper            struct{}
 	HIPBackend        struct{}
@@ -215,6 +216,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[ShimAgain](), Where: "shim/again.Checker", Guards: "how often calls were done again"},
 		{Lock: reflect.TypeFor[CompareDevice](), Where: "backend/compare", Guards: "the references of devices"},
 		{Lock: reflect.TypeFor[CompareKernel](), Where: "backend/compare", Guards: "what was compared"},
+		{Lock: reflect.TypeFor[CompareAddends](), Where: "backend/compare", Guards: "counts of atomics"},
 		{Lock: reflect.TypeFor[CompareReport](), Where: "backend/compare", Guards: "the file of the report"},
 		{Lock: reflect.TypeFor[Dumper](), Where: "backend/dumper", Guards: "how many launches there were"},
 		{Lock: reflect.TypeFor[HIPBackend](), Where: "backend/hip", Guards: "what Open found"},

@@ -195,3 +195,45 @@ func TestCompareNotices(t *testing.T) {
 		})
 	}
 }
+
+// summed has thread 0 add 1024 to an f16, and the others .2, of which 1024 keeps nothing.
+const summed = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .pred %p;
+	.reg .b16 %h<4>;
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	mov.u32 %r0, %tid.x;
+	setp.eq.u32 %p, %r0, 0;
+	mov.b16 %h1, 0x3266;
+	@%p mov.b16 %h1, 0x6400;
+	ld.param.u64 %rd1, [p];
+	red.global.add.noftz.f16 [%rd1], %h1;
+	ret;
+}
+`
+
+// TestCompareSums: how far sums by atomics may be apart depends on how many there were at the address.
+func TestCompareSums(t *testing.T) {
+	for _, c := range []struct{ name, from, to, outcome string }{
+		{"same order", "nothing", "", compare.Same},
+		{"other order", "mov.u32 %r0, %tid.x;", "mov.u32 %r0, %tid.x; sub.u32 %r0, 31, %r0;", compare.Explained},
+		{"another addend", "mov.b16 %h1, 0x3266;", "mov.b16 %h1, 0x3c00;", compare.Different},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dev, lines := comparing(t, "1", func(d backend.Device, s *tap.Space) compare.Loader {
+				return wrong{devices.Interpreter(d, s), c.from, c.to}
+			})
+			cs := &Case{PTX: summed, Runs: []*Run{{Kernel: "k", Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{32, 1, 1}, Args: []Arg{{Buffer: true, Type: U32, Result: 0, Values: []uint64{0, 0}}}}}}
+			if _, err := cs.Execute(dev, describe); err != nil {
+				t.Fatal(err)
+			}
+			if all := lines(); len(all) != 1 || all[0].Outcome != c.outcome {
+				t.Errorf("%+v", all)
+			}
+		})
+	}
+}

@@ -25,9 +25,10 @@ type Loader interface {
 	LoadWith(m *backend.Module, vars func(name string) (backend.Addr, uint64, error)) (backend.Program, error)
 }
 
-// Runner is a kernel that runs a launch on the calling goroutine for at most so long: backend.ErrTime if that is not enough.
+// Runner is a kernel that runs a launch on the calling goroutine for at most so long: backend.ErrTime if that is not enough. changed, if
+// there is one, is told of each atomic that changes a value or adds to a float, by several goroutines at a time.
 type Runner interface {
-	RunFor(l *backend.Launch, limit time.Duration) error
+	RunFor(l *backend.Launch, limit time.Duration, changed func(addr, size uint64)) error
 }
 
 // Other runs captured launches again, elsewhere.

@@ -43,7 +43,12 @@ func (c *comparer) here(q *tap.Queue, k *kernel, l *backend.Launch, line *Line, 
 	}
 	space.Begin()
 	begin := time.Now()
-	refErr := run.RunFor(l, c.cfg.Limits.Time)
+	var sums *addends
+	text, _ := k.Text()
+	if traitsOf(text).sums {
+		sums = newAddends()
+	}
+	refErr := run.RunFor(l, c.cfg.Limits.Time, sums.counter())
 	took := time.Since(begin)
 	k.took(l, took)
 	line.Seconds = took.Seconds()
@@ -66,12 +71,21 @@ func (c *comparer) here(q *tap.Queue, k *kernel, l *backend.Launch, line *Line, 
 	if err := launch(); err != nil {
 		return err
 	}
-	c.finish(q, k, l, line, im, ref, fault, q.Sync())
+	c.finish(q, k, l, line, outcome{im, ref, fault, sums}, q.Sync())
 	return nil
 }
 
+// outcome is what a reference in this process left.
+type outcome struct {
+	im    tap.Image
+	ref   tap.Changes
+	fault *backend.Fault
+	sums  *addends // nil: the kernel has no sums
+}
+
 // finish judges what the two left. A fault is the program's to hear of when it synchronizes.
-func (c *comparer) finish(q *tap.Queue, k *kernel, l *backend.Launch, line *Line, im tap.Image, ref tap.Changes, fault *backend.Fault, err error) {
+func (c *comparer) finish(q *tap.Queue, k *kernel, l *backend.Launch, line *Line, o outcome, err error) {
+	im, fault := o.im, o.fault
 	var own *backend.Fault
 	if err != nil && !errors.As(err, &own) {
 		c.skip(line, "device: "+err.Error())
@@ -94,20 +108,20 @@ func (c *comparer) finish(q *tap.Queue, k *kernel, l *backend.Launch, line *Line
 		c.report.add(line)
 		return
 	}
-	all, touched := im.Deltas(ref)
+	all, touched := im.Deltas(o.ref)
 	line.Touched = touched * tap.Chunk
 	if len(all) > 0 {
 		line.Params, line.Where = params(im, k.Decl, l), where(im, all)
 	}
-	c.judge(k, line, all)
+	c.judge(k, line, all, o.sums.in(im))
 	save()
 	c.report.add(line)
 }
 
-// judge sets the outcome.
-func (c *comparer) judge(k *kernel, line *Line, all []tap.Delta) {
+// judge sets the outcome; count is of atomics, nil where nobody counted.
+func (c *comparer) judge(k *kernel, line *Line, all []tap.Delta, count counts) {
 	text, _ := k.Text()
-	line.Outcome, line.Why = judge(all, traitsOf(text))
+	line.Outcome, line.Why = judge(all, traitsOf(text), count)
 	if t := c.cfg.Tolerances.Of(k.Name()); line.Outcome == Different && len(t) > 0 {
 		for i := range all {
 			if !t.Within(all[i].Device, all[i].Reference) {
@@ -177,7 +191,7 @@ func (c *comparer) elsewhere(q *tap.Queue, k *kernel, l *backend.Launch, line *L
 		if len(all) > 0 {
 			line.Params, line.Where = params(im, k.Decl, l), where(im, all)
 		}
-		c.judge(k, line, all)
+		c.judge(k, line, all, nil)
 	}
 	if line.Outcome == Different && c.cfg.Dump != "" {
 		c.save(k, l, line, cap, nil)

@@ -21,7 +21,7 @@ const (
 )
 
 // judge says what differences mean.
-func judge(all []tap.Delta, t traits) (outcome, why string) {
+func judge(all []tap.Delta, t traits, count counts) (outcome, why string) {
 	switch {
 	case len(all) == 0:
 		return Same, ""
@@ -44,8 +44,8 @@ func judge(all []tap.Delta, t traits) (outcome, why string) {
 		if !f.of(t.stores) {
 			continue
 		}
-		worst := f.worst(all)
-		if worst <= max(f.bound, t.rounded()) {
+		worst, ok := f.worst(all, max(f.bound, t.rounded()), count)
+		if ok {
 			return Explained, fmt.Sprintf("%s: within 2^%.1f of the largest %s", reason, math.Log2(worst), f.name)
 		}
 		far += fmt.Sprintf(", 2^%.1f as %s", math.Log2(worst), f.name)
@@ -69,44 +69,55 @@ type format struct {
 	name  string
 	size  int
 	bound float64 // of the difference, in parts of the largest value
+	unit  float64 // most that rounding to the format takes off a value, in parts of it
 	of    func(kinds) bool
 	value func([]byte) float64
 }
 
 var formats = []format{
-	{"f64", 8, 0x1p-40, func(k kinds) bool { return k.f64 }, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }},
-	{"f32", 4, 0x1p-14, func(k kinds) bool { return k.f32 }, func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }},
-	{"f16", 2, 0x1p-8, func(k kinds) bool { return k.f16 }, func(b []byte) float64 { return dump.Half(binary.LittleEndian.Uint16(b)) }},
-	{"bf16", 2, 0x1p-6, func(k kinds) bool { return k.bf16 }, func(b []byte) float64 {
+	{"f64", 8, 0x1p-40, 0x1p-53, func(k kinds) bool { return k.f64 }, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }},
+	{"f32", 4, 0x1p-14, 0x1p-24, func(k kinds) bool { return k.f32 }, func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }},
+	{"f16", 2, 0x1p-8, 0x1p-11, func(k kinds) bool { return k.f16 }, func(b []byte) float64 { return dump.Half(binary.LittleEndian.Uint16(b)) }},
+	{"bf16", 2, 0x1p-6, 0x1p-8, func(k kinds) bool { return k.bf16 }, func(b []byte) float64 {
 		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
 	}},
 }
 
-// worst is the largest difference in parts of the largest value that differs in its region, +Inf if it makes no sense to read memory so.
-func (f *format) worst(all []tap.Delta) float64 {
-	largest, off := map[int]float64{}, map[int]float64{}
+// worst is the largest difference in parts of the largest value that differs in its region, +Inf if it makes no sense to read memory so,
+// and whether all are within the bound, or within what the atomics at their address explain.
+func (f *format) worst(all []tap.Delta, bound float64, count counts) (worst float64, ok bool) {
+	largest := map[int]float64{}
+	each := func(see func(d *tap.Delta, at int, a, b float64)) {
+		for i := range all {
+			d := &all[i]
+			for at := 0; at+f.size <= len(d.Device); at += f.size {
+				if a, b := f.value(d.Device[at:]), f.value(d.Reference[at:]); a != b && !(math.IsNaN(a) && math.IsNaN(b)) {
+					see(d, at, a, b) // what does not differ may not even be of this format
+				}
+			}
+		}
+	}
 	for i := range all {
-		d := &all[i]
-		for at := 0; at+f.size <= len(d.Device); at += f.size {
-			a, b := f.value(d.Device[at:]), f.value(d.Reference[at:])
-			if math.IsNaN(a) && math.IsNaN(b) || a == b { // what does not differ may not even be of this format
-				continue
-			}
-			if math.IsNaN(a-b) || math.IsInf(a-b, 0) {
-				return math.Inf(1)
-			}
-			largest[d.At.Region] = max(largest[d.At.Region], math.Abs(a), math.Abs(b))
-			off[d.At.Region] = max(off[d.At.Region], math.Abs(a-b))
-		}
-		if !sameRest(d, f.size) {
-			return math.Inf(1)
+		if !sameRest(&all[i], f.size) {
+			return math.Inf(1), false
 		}
 	}
-	worst := 0.0
-	for r, x := range off {
-		worst = max(worst, x/largest[r])
+	each(func(d *tap.Delta, _ int, a, b float64) {
+		if math.IsNaN(a-b) || math.IsInf(a-b, 0) {
+			worst = math.Inf(1)
+		}
+		largest[d.At.Region] = max(largest[d.At.Region], math.Abs(a), math.Abs(b))
+	})
+	if worst > 0 {
+		return worst, false
 	}
-	return worst
+	ok = true
+	each(func(d *tap.Delta, at int, a, b float64) {
+		off := math.Abs(a-b) / largest[d.At.Region]
+		worst = max(worst, off)
+		ok = ok && (off <= bound || off <= f.summed(count, d, at))
+	})
+	return worst, ok
 }
 
 // nans says that wherever the two differ both have an f64 that is no number.

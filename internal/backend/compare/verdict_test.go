@@ -62,13 +62,43 @@ func TestJudge(t *testing.T) {
 		{"halves", words(0x3c003c00), words(0x3c003c01), traits{matrix: true, stores: kinds{f16: true}}, Explained, "of the largest f16"},
 		{"time", words(1), words(2), traits{clock: true}, Explained, "time"},
 	} {
-		got, why := judge([]tap.Delta{{Device: c.device, Reference: c.reference}}, c.t)
+		got, why := judge([]tap.Delta{{Device: c.device, Reference: c.reference}}, c.t, nil)
 		if got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %s, %s", c.name, got, why)
 		}
 	}
-	if got, _ := judge(nil, traits{}); got != Same {
+	if got, _ := judge(nil, traits{}, nil); got != Same {
 		t.Errorf("no difference: %s", got)
+	}
+}
+
+// What atomics explain grows with their number at the address, and with nothing else.
+func TestJudgeSums(t *testing.T) {
+	const base = 0x1000
+	half := traits{sums: true, atomics: true, stores: kinds{f16: true}}
+	device, reference := words(0x4081_4067), words(0x407f_4061) // 2^-8.0 and 2^-7.6 of 2.25
+	for _, c := range []struct {
+		name string
+		adds map[cell]int
+		want string
+	}{
+		{"nobody adds", nil, Different},
+		{"two addends", map[cell]int{{base, 2}: 2}, Different},
+		{"many", map[cell]int{{base, 2}: 16, {base + 2, 2}: 16}, Explained},
+		{"many elsewhere", map[cell]int{{base + 2, 2}: 1000, {base + 4, 4}: 1000, {base, 2}: 2}, Different},
+		{"many of the pair", map[cell]int{{base - 8, 8}: 1000, {base, 4}: 16}, Explained},
+	} {
+		a := newAddends()
+		count := a.counter()
+		for at, n := range c.adds {
+			for range n {
+				count(at.addr, at.size)
+			}
+		}
+		im := tap.Image{{Base: base, Live: device}}
+		if got, why := judge([]tap.Delta{{Device: device, Reference: reference}}, half, a.in(im)); got != c.want {
+			t.Errorf("%s: %s, %s", c.name, got, why)
+		}
 	}
 }
 

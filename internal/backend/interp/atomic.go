@@ -130,6 +130,8 @@ func decodeAtom(d *decoder) step {
 		dst = d.dests("d")
 	}
 	size := uint64(t.Bytes())
+	one, _ := t.Elem()
+	rounds := d.in.Mod("op") == isa.ModAdd && floatFormat(one) != nil // what is too small to change the sum has a part in it
 	return step{lane: func(t *thread) {
 		at := p.at(t)
 		if n > 1 {
@@ -141,8 +143,15 @@ func decodeAtom(d *decoder) step {
 			vals[i] = b[i].get(t)
 		}
 		for i := range b {
-			y := vals[i]
-			t.r[dst[i]] = t.atomic(p.space, at+uint64(i)*size, size, func(old uint64, shared bool) uint64 { return op(old, y, x, shared) })
+			y, is := vals[i], uint64(0)
+			was := t.atomic(p.space, at+uint64(i)*size, size, func(old uint64, shared bool) uint64 {
+				is = op(old, y, x, shared)
+				return is
+			})
+			if f := t.w.b.g.changed; f != nil && (rounds || was != is) {
+				f(at+uint64(i)*size, size)
+			}
+			t.r[dst[i]] = was
 		}
 	}}
 }

@@ -38,8 +38,9 @@ type grid struct {
 	next      atomic.Uint64
 	cancel    *atomic.Bool // of this grid and those that it launches
 
-	watch *Watch              // nil: nobody asked
-	order func(uint64) uint64 // of blocks; nil: as they are numbered
+	watch   *Watch                  // nil: nobody asked
+	changed func(addr, size uint64) // With.Changed; nil: nobody asked
+	order   func(uint64) uint64     // of blocks; nil: as they are numbered
 
 	kern  *kernel
 	depth int // grids that this one was launched from

@@ -109,6 +109,8 @@ type With struct {
 	Limit time.Duration
 	Watch *Watch
 	Order Order
+	// Changed is told of each atomic that changes a value, or adds to a float, by several goroutines at a time.
+	Changed func(addr, size uint64)
 }
 
 // RunWith is RunNow with changes.
@@ -121,7 +123,7 @@ func RunWith(k backend.Kernel, l *backend.Launch, with With) error {
 	if err != nil {
 		return err
 	}
-	g.watch = with.Watch
+	g.watch, g.changed = with.Watch, with.Changed
 	if g.order = permutation(with.Order, g.blocks, g.clusterSize()); g.order != nil || g.watch != nil {
 		g.workers = 1
 	}
