@@ -38,7 +38,7 @@ func TestSMI(t *testing.T) {
 		{"-B", "No excluded devices found.\n"},
 		{"--version", `NVIDIA-SMI version  : ` + v + `\nNVML version        : \d+\.\d+\nDRIVER version      : ` + v + `\nCUDA Version        : 13\.4\n`},
 		{"--query-gpu=index,memory.total --format=csv", "index, memory.total \\[MiB\\]\n0, 1024 MiB\n1, 1024 MiB\n"},
-		{"--query-gpu=clocks.max.mem,gpu_bus_id,fan.speed", "clocks.max.memory \\[MHz\\], pci.bus_id, fan.speed \\[%\\]\n(\\[N/A\\], 0000[0-9A-F]{4}:[0-9A-F]{2}:[0-9A-F]{2}.0, \\[N/A\\]\n){2}"},
+		{"--query-gpu=clocks.max.mem,gpu_bus_id,fan.speed", "clocks.max.memory \\[MHz\\], pci.bus_id, fan.speed \\[%\\]\n(2400 MHz, 0000[0-9A-F]{4}:[0-9A-F]{2}:[0-9A-F]{2}.0, \\[N/A\\]\n){2}"},
 		{"--query-gpu=timestamp,count,clocks_event_reasons.active,mig.mode.current,ecc.mode.current -i 1 --format=csv,noheader", "2026/11/16 08:48:48.007, 2, 0x0{16}, Disabled, \\[N/A\\]\n"},
 		{"--query-gpu=memory.total,driver_version --format=csv,noheader,nounits", "(1024, " + v + "\n){2}"},
 		{"--query-compute-apps=pid,name,used_memory --format=csv", "pid, process_name, used_gpu_memory \\[MiB\\]\n(\\d+, .*, \\d+ MiB\n)*"},

@@ -235,6 +235,20 @@ var nvjitlinkHandlers = [...]abi.Handler{
 	{Name: "__nvJitLinkGetInfoLog_13_3", Call: bind___nvJitLinkGetInfoLog_13_3},
 	{Name: "__nvJitLinkGetInfoLog_13_4", Call: bind___nvJitLinkGetInfoLog_13_4},
 	{Name: "__nvJitLinkGetInfoLog_13_5", Call: bind___nvJitLinkGetInfoLog_13_5},
+	{Name: "nvJitLinkGetLinkedLTOIRSize", Call: bind_nvJitLinkGetLinkedLTOIRSize},
+	{Name: "__nvJitLinkGetLinkedLTOIRSize_13_0", Call: bind___nvJitLinkGetLinkedLTOIRSize_13_0},
+	{Name: "__nvJitLinkGetLinkedLTOIRSize_13_1", Call: bind___nvJitLinkGetLinkedLTOIRSize_13_1},
+	{Name: "__nvJitLinkGetLinkedLTOIRSize_13_2", Call: bind___nvJitLinkGetLinkedLTOIRSize_13_2},
+	{Name: "__nvJitLinkGetLinkedLTOIRSize_13_3", Call: bind___nvJitLinkGetLinkedLTOIRSize_13_3},
+	{Name: "__nvJitLinkGetLinkedLTOIRSize_13_4", Call: bind___nvJitLinkGetLinkedLTOIRSize_13_4},
+	{Name: "__nvJitLinkGetLinkedLTOIRSize_13_5", Call: bind___nvJitLinkGetLinkedLTOIRSize_13_5},
+	{Name: "nvJitLinkGetLinkedLTOIR", Call: bind_nvJitLinkGetLinkedLTOIR},
+	{Name: "__nvJitLinkGetLinkedLTOIR_13_0", Call: bind___nvJitLinkGetLinkedLTOIR_13_0},
+	{Name: "__nvJitLinkGetLinkedLTOIR_13_1", Call: bind___nvJitLinkGetLinkedLTOIR_13_1},
+	{Name: "__nvJitLinkGetLinkedLTOIR_13_2", Call: bind___nvJitLinkGetLinkedLTOIR_13_2},
+	{Name: "__nvJitLinkGetLinkedLTOIR_13_3", Call: bind___nvJitLinkGetLinkedLTOIR_13_3},
+	{Name: "__nvJitLinkGetLinkedLTOIR_13_4", Call: bind___nvJitLinkGetLinkedLTOIR_13_4},
+	{Name: "__nvJitLinkGetLinkedLTOIR_13_5", Call: bind___nvJitLinkGetLinkedLTOIR_13_5},
 	{Name: "nvJitLinkVersion_12", Call: bind_nvJitLinkVersion_12},
 	{Name: "nvJitLinkVersion", Call: bind_nvJitLinkVersion},
 }
@@ -3378,6 +3392,202 @@ func bind___nvJitLinkGetInfoLog_13_5(thread, args unsafe.Pointer) int32 {
 		Log    uint64
 	})(args)
 	err := (*nvjitlink.Thread)(thread).GetInfoLog(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Log))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind_nvJitLinkGetLinkedLTOIRSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Size   uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIRSize(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Size))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIRSize_13_0(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Size   uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIRSize(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Size))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIRSize_13_1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Size   uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIRSize(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Size))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIRSize_13_2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Size   uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIRSize(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Size))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIRSize_13_3(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Size   uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIRSize(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Size))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIRSize_13_4(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Size   uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIRSize(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Size))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIRSize_13_5(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Size   uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIRSize(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Size))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind_nvJitLinkGetLinkedLTOIR(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Ltoir  uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIR(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Ltoir))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIR_13_0(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Ltoir  uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIR(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Ltoir))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIR_13_1(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Ltoir  uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIR(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Ltoir))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIR_13_2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Ltoir  uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIR(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Ltoir))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIR_13_3(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Ltoir  uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIR(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Ltoir))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIR_13_4(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Ltoir  uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIR(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Ltoir))
+	if err != nil {
+		return nvjitlink.Code(err)
+	}
+	return 0
+}
+
+func bind___nvJitLinkGetLinkedLTOIR_13_5(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Ltoir  uint64
+	})(args)
+	err := (*nvjitlink.Thread)(thread).GetLinkedLTOIR(jl.NvJitLinkHandle(a.Handle), hostmem.Ptr(a.Ltoir))
 	if err != nil {
 		return nvjitlink.Code(err)
 	}

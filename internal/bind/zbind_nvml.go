@@ -85,8 +85,8 @@ var nvmlHandlers = [...]abi.Handler{
 	{Name: "nvmlDeviceGetClockInfo", Call: bind_nvmlDeviceGetClockInfo},
 	{Name: "nvmlDeviceGetMaxClockInfo", Call: bind_nvmlDeviceGetMaxClockInfo},
 	{Name: "nvmlDeviceGetGpcClkVfOffset", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetApplicationsClock", Call: stand_nvmlAbsent},
-	{Name: "nvmlDeviceGetDefaultApplicationsClock", Call: stand_nvmlAbsent},
+	{Name: "nvmlDeviceGetApplicationsClock", Call: bind_nvmlDeviceGetApplicationsClock},
+	{Name: "nvmlDeviceGetDefaultApplicationsClock", Call: bind_nvmlDeviceGetDefaultApplicationsClock},
 	{Name: "nvmlDeviceGetClock", Call: bind_nvmlDeviceGetClock},
 	{Name: "nvmlDeviceGetMaxCustomerBoostClock", Call: bind_nvmlDeviceGetMaxCustomerBoostClock},
 	{Name: "nvmlDeviceGetSupportedMemoryClocks", Call: stand_nvmlAbsent},
@@ -1405,6 +1405,44 @@ func bind_nvmlDeviceGetMaxClockInfo(thread, args unsafe.Pointer) int32 {
 		return nvml.Code(err)
 	}
 	hostmem.Store(hostmem.Ptr(a.Clock), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetApplicationsClock(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		ClockType uint32
+		ClockMHz  uint64
+	})(args)
+	if a.ClockMHz == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetApplicationsClock(nv.NvmlDevice_t(a.Device), nv.NvmlClockType_t(a.ClockType))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClockMHz), uint32(r2))
+	return 0
+}
+
+func bind_nvmlDeviceGetDefaultApplicationsClock(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Device    uint64
+		ClockType uint32
+		ClockMHz  uint64
+	})(args)
+	if a.ClockMHz == 0 {
+		return 2
+	}
+	r2, err := (*nvml.Thread)(thread).DeviceGetDefaultApplicationsClock(nv.NvmlDevice_t(a.Device), nv.NvmlClockType_t(a.ClockType))
+	if err != nil {
+		return nvml.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.ClockMHz), uint32(r2))
 	return 0
 }
 

@@ -135,7 +135,7 @@ func (l *link) compile() error {
 	if err != nil {
 		return l.refuse(badIR, "%v\nERROR NVJITLINK_ERROR_NVVM_COMPILE: %s", err, l.ir[0].Name)
 	}
-	l.ir = nil
+	l.units, l.ir = l.ir, nil
 	return l.assemble(text, "lto")
 }
 

@@ -65,10 +65,12 @@ type link struct {
 	opts  options
 	parts []ptx.Part // guarded by mu, as all that follows
 	ir    []compile.NVVMUnit
-	texts strings.Builder // of ir
-	cubin []byte          // nil until the link is complete
-	ptx   []byte          // where that was asked for, ended by a NUL
-	errs  strings.Builder // the logs
+	texts strings.Builder    // of ir
+	units []compile.NVVMUnit // ir, once it is compiled; texts are still its texts
+	ltoir []byte             // of units, as one; nil until somebody asks
+	cubin []byte             // nil until the link is complete
+	ptx   []byte             // where that was asked for, ended by a NUL
+	errs  strings.Builder    // the logs
 	info  strings.Builder
 	since time.Time // for -time: the creation, or the last step
 }
@@ -159,6 +161,16 @@ func (t *Thread) GetLinkedPtx(h jl.NvJitLinkHandle, out hostmem.Ptr) error {
 	return write(h, out, (*link).text)
 }
 
+// GetLinkedLTOIRSize is the size of all LTO-IR of the link, as one.
+func (t *Thread) GetLinkedLTOIRSize(h jl.NvJitLinkHandle, out hostmem.Ptr) error {
+	return size(h, out, (*link).merged)
+}
+
+// GetLinkedLTOIR writes it.
+func (t *Thread) GetLinkedLTOIR(h jl.NvJitLinkHandle, out hostmem.Ptr) error {
+	return write(h, out, (*link).merged)
+}
+
 // GetErrorLogSize is the size of the errors' log, with the NUL behind it; 0 for an empty one.
 func (t *Thread) GetErrorLogSize(h jl.NvJitLinkHandle, out hostmem.Ptr) error {
 	return size(h, out, (*link).errors)
@@ -186,7 +198,7 @@ func (l *link) file() ([]byte, error) {
 	case l.cubin == nil:
 		return nil, internal
 	case l.opts.ptx:
-		return nil, invalidInput
+		return nil, internal // there is none
 	}
 	return l.cubin, nil
 }
@@ -199,6 +211,24 @@ func (l *link) text() ([]byte, error) {
 		return nil, internal
 	}
 	return l.ptx, nil
+}
+
+func (l *link) merged() ([]byte, error) {
+	switch {
+	case !l.opts.lto:
+		return nil, invalidInput
+	case l.cubin == nil || len(l.units) == 0:
+		return nil, internal
+	case l.ltoir == nil:
+		o := l.opts.code
+		o.LTO = true
+		code, err := compiler.PTX(&compile.NVVM{Units: l.units, Options: o}, l.texts.String())
+		if err != nil {
+			return nil, l.refuse(internal, "%v\nERROR NVJITLINK_ERROR_NVVM_COMPILE: %s", err, l.units[0].Name)
+		}
+		l.ltoir = []byte(code)
+	}
+	return l.ltoir, nil
 }
 
 func (l *link) errors() ([]byte, error)  { return ended(l.errs.String()), nil }

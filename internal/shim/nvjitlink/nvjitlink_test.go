@@ -288,6 +288,9 @@ type compiling struct {
 
 func (c *compiling) PTX(p *compile.NVVM, texts string) (string, error) {
 	c.got, c.texts = p, texts
+	if p.Options.LTO {
+		return string(nvvmir.LTO([]byte("both"))), c.err
+	}
 	return caller, c.err
 }
 
@@ -327,5 +330,23 @@ func TestLTO(t *testing.T) {
 	}
 	if code, b := c.ask(*h, th.GetLinkedCubinSize, th.GetLinkedCubin); code != 0 || len(b) == 0 {
 		t.Errorf("code %d, %d bytes", code, len(b))
+	}
+	// Release 13.5: what was linked, once it is; without -lto nothing ever is.
+	for range 2 {
+		if code, b := c.ask(*h, th.GetLinkedLTOIRSize, th.GetLinkedLTOIR); code != 0 || b != string(nvvmir.LTO([]byte("both"))) {
+			t.Errorf("LTO-IR: code %d, %q", code, b)
+		}
+	}
+	if !who.got.Options.LTO || len(who.got.Units) != 2 || who.texts != string(one)+string(two) {
+		t.Errorf("linked %+v, %q", who.got, who.texts)
+	}
+	for line, want := range map[string]Result{"-arch=sm_80 -lto": internal, "-arch=sm_80": invalidInput} {
+		h, _, err := c.create(th, line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, _ := c.ask(*h, th.GetLinkedLTOIRSize, th.GetLinkedLTOIR); code != int32(want) {
+			t.Errorf("%s: LTO-IR of no link: %d, want %d", line, code, want)
+		}
 	}
 }

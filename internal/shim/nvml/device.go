@@ -368,7 +368,7 @@ func (t *Thread) DeviceGetMemoryBusWidth(h nv.NvmlDevice_t) (uint32, error) {
 	return uint32(in.BusWidth), nil
 }
 
-// DeviceGetMaxClockInfo is the processor's highest clock.
+// DeviceGetMaxClockInfo is the processor's highest clock, or the memory's: what a monitor tells, or else the device's attribute.
 func (t *Thread) DeviceGetMaxClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) (uint32, error) {
 	in, err := t.infoOf(h)
 	if err != nil {
@@ -378,16 +378,20 @@ func (t *Thread) DeviceGetMaxClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_
 	case nv.NVML_CLOCK_GRAPHICS, nv.NVML_CLOCK_SM:
 		return uint32(in.ClockKHz / 1000), nil
 	case nv.NVML_CLOCK_MEM:
-		return t.sense(h, backend.SensorMemoryClockMax)
+		if m, err := t.monitor(h); err != nil || m != nil {
+			return t.sense(h, backend.SensorMemoryClockMax)
+		}
+		return uint32(in.MemoryKHz / 1000), nil
 	case nv.NVML_CLOCK_VIDEO:
 		return 0, notSupported
 	}
 	return 0, invalidArgument
 }
 
-// DeviceGetClockInfo is the clock now: the device's, or the processor's where the system tells.
+// DeviceGetClockInfo is the clock now: the device's, or the processor's where the system tells. A processor's memory has one clock.
 func (t *Thread) DeviceGetClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) (uint32, error) {
-	if _, err := t.DeviceGetMaxClockInfo(h, kind); err != nil {
+	most, err := t.DeviceGetMaxClockInfo(h, kind)
+	if err != nil {
 		return 0, err
 	}
 	if m, err := t.monitor(h); err != nil || m != nil {
@@ -396,11 +400,24 @@ func (t *Thread) DeviceGetClockInfo(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) 
 		}
 		return t.sense(h, backend.SensorClock)
 	}
+	if kind == nv.NVML_CLOCK_MEM {
+		return most, nil
+	}
 	mhz, ok := roster.ClockMHz()
 	if !ok {
 		return 0, notSupported
 	}
 	return uint32(mhz), nil
+}
+
+// DeviceGetApplicationsClock is the clock that programs run at: the highest, as nobody can choose another.
+func (t *Thread) DeviceGetApplicationsClock(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) (uint32, error) {
+	return t.DeviceGetMaxClockInfo(h, kind)
+}
+
+// DeviceGetDefaultApplicationsClock is the same.
+func (t *Thread) DeviceGetDefaultApplicationsClock(h nv.NvmlDevice_t, kind nv.NvmlClockType_t) (uint32, error) {
+	return t.DeviceGetMaxClockInfo(h, kind)
 }
 
 // reach reports whether a device can use the memory of another; NVML does not count itself.

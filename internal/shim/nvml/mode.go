@@ -86,14 +86,11 @@ func (t *Thread) DeviceGetClock(h nv.NvmlDevice_t, kind nv.NvmlClockType_t, whic
 	switch which {
 	case nv.NVML_CLOCK_ID_CURRENT:
 		return t.DeviceGetClockInfo(h, kind)
-	case nv.NVML_CLOCK_ID_CUSTOMER_BOOST_MAX:
+	case nv.NVML_CLOCK_ID_CUSTOMER_BOOST_MAX, nv.NVML_CLOCK_ID_APP_CLOCK_TARGET, nv.NVML_CLOCK_ID_APP_CLOCK_DEFAULT:
 		return t.DeviceGetMaxClockInfo(h, kind)
 	}
 	if _, err := t.device(h); err != nil {
 		return 0, err
-	}
-	if which == nv.NVML_CLOCK_ID_APP_CLOCK_TARGET || which == nv.NVML_CLOCK_ID_APP_CLOCK_DEFAULT {
-		return 0, notSupported
 	}
 	return 0, invalidArgument
 }

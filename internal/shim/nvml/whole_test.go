@@ -71,6 +71,26 @@ func TestAnswers(t *testing.T) {
 	if v, err := th.DeviceGetClock(h, nv.NVML_CLOCK_SM, nv.NVML_CLOCK_ID_CUSTOMER_BOOST_MAX); err != nil || v == 0 {
 		t.Errorf("highest clock %d, %v", v, err)
 	}
+	in, err := th.infoOf(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]func(nv.NvmlDevice_t, nv.NvmlClockType_t) (uint32, error){
+		"now": th.DeviceGetClockInfo, "most": th.DeviceGetMaxClockInfo, "programs'": th.DeviceGetApplicationsClock, "default": th.DeviceGetDefaultApplicationsClock,
+		"target": func(h nv.NvmlDevice_t, k nv.NvmlClockType_t) (uint32, error) {
+			return th.DeviceGetClock(h, k, nv.NVML_CLOCK_ID_APP_CLOCK_TARGET)
+		},
+	} {
+		if v, err := f(h, nv.NVML_CLOCK_MEM); err != nil || int(v) != in.MemoryKHz/1000 || v == 0 {
+			t.Errorf("%s: memory's clock %d, %v", name, v, err)
+		}
+		if _, err := f(h+9, nv.NVML_CLOCK_MEM); ReturnOf(err) != invalidArgument {
+			t.Errorf("%s of a wrong handle: %v", name, err)
+		}
+		if _, err := f(h, 77); ReturnOf(err) != invalidArgument {
+			t.Errorf("%s of a clock without a name: %v", name, err)
+		}
+	}
 	nodes := roster.Nodes()
 	if v, err := th.DeviceGetNumaNodeId(h); len(nodes) == 1 && (err != nil || int(v) != nodes[0]) {
 		t.Errorf("node %d, %v", v, err)
@@ -91,7 +111,7 @@ func TestCodes(t *testing.T) {
 	_, whole := th.DeviceGetDeviceHandleFromMigDeviceHandle(h)
 	_, bySerial := th.DeviceGetHandleBySerial("17")
 	_, unitHandle := th.UnitGetHandleByIndex(0)
-	_, app := th.DeviceGetClock(h, nv.NVML_CLOCK_SM, nv.NVML_CLOCK_ID_APP_CLOCK_TARGET)
+	_, app := th.DeviceGetClock(h, nv.NVML_CLOCK_VIDEO, nv.NVML_CLOCK_ID_APP_CLOCK_TARGET)
 	_, boost := th.DeviceGetMaxCustomerBoostClock(h, 77)
 	for name, c := range map[string]struct {
 		err  error
