@@ -21,7 +21,7 @@ type contest struct {
 // arena is the memory of a contest.
 type arena struct{ a, work, values, u, v, info hostmem.Ptr }
 
-const arenaWork = 12 // matrices
+const arenaWork = 20 // matrices
 
 var contests = []contest{
 	{"potrf", true, func(r *rig, x *arena, n int64) error {
@@ -50,7 +50,7 @@ var contests = []contest{
 
 // Benchmark measures what LAPACK is compared with. docs/libraries.md has the ratios.
 func Benchmark(b *testing.B) {
-	for _, n := range []int{64, 256, 512, 1024} {
+	for _, n := range []int{32, 64, 128, 256, 512, 1024} {
 		for _, e := range []Elem{F64, F32, C64, C32} {
 			for _, c := range contests {
 				if e == F64 || !c.definite {

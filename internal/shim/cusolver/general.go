@@ -8,7 +8,12 @@ import (
 )
 
 // geevElements are what the eigenvalues of a matrix need: itself, its Schur vectors, the eigenvectors, and vectors.
-func geevElements(n int64) int64 { return 3*n*n + 3*n }
+func geevElements(n int64, e Elem) int64 {
+	if n < geevRows {
+		return 3*n*n + 3*n
+	}
+	return int64(schurAt(0, n, e).end/uint64(e.Size())) + 1
+}
 
 // geevForm is the type of A, and how values and vectors of a real one are written, as kernels/real.cu has it.
 type geevForm struct {
@@ -48,7 +53,7 @@ func (t *Thread) DnXgeevBufferSize(h Handle, p Params, left, right Mode, n int64
 	if err != nil {
 		return 0, 0, err
 	}
-	return uint64(geevElements(max(n, 0))) * uint64(f.e.Size()), 0, nil
+	return uint64(geevElements(max(n, 0), f.e)) * uint64(f.e.Size()), 0, nil
 }
 
 // DnXgeev finds eigenvalues of any matrix, and right eigenvectors of length 1; left ones are not to be had, as in the vendor's
@@ -71,7 +76,7 @@ func (t *Thread) DnXgeev(h Handle, p Params, left, right Mode, n int64, ta Type,
 	if err := sized(n, n, lda); err != nil {
 		return err
 	}
-	if err := enough(work, int64(lwork), geevElements(n)*int64(e.Size())); err != nil {
+	if err := enough(work, int64(lwork), geevElements(n, e)*int64(e.Size())); err != nil {
 		return err
 	}
 	if n == 0 {
@@ -79,6 +84,9 @@ func (t *Thread) DnXgeev(h Handle, p Params, left, right Mode, n int64, ta Type,
 	}
 	if !vectors {
 		vr = hostmem.Nil
+	}
+	if n >= geevRows {
+		return j.geevLarge(matAt(a, lda, e), n, f, w, vr, ldvr, work, info)
 	}
 	var q shim.Params
 	q.U64(uint64(a), uint64(lda)).U32(uint32(n)).U64(uint64(w), uint64(vr), uint64(ldvr), uint64(work), uint64(info))

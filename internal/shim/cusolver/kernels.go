@@ -21,5 +21,11 @@ var (
 	svdKernels         = &shim.Kernels{Name: "cuSOLVER singular values", Text: texts.Lazy("svd")}
 	generalKernels     = &shim.Kernels{Name: "cuSOLVER eigenvalues of any complex matrix", Text: texts.Lazy("general")}
 	realKernels        = &shim.Kernels{Name: "cuSOLVER eigenvalues of any real matrix", Text: texts.Lazy("real")}
+	hessenbergKernels  = &shim.Kernels{Name: "cuSOLVER Hessenberg matrices", Text: texts.Lazy("hessenberg")}
+	schurReal          = &shim.Kernels{Name: "cuSOLVER eigenvalues of large real matrices", Text: texts.Lazy("schurreal")}
+	schurComplex       = &shim.Kernels{Name: "cuSOLVER eigenvalues of large complex matrices", Text: texts.Lazy("schurcomplex")}
 	indefiniteKernels  = &shim.Kernels{Name: "cuSOLVER indefinite matrices", Text: texts.Lazy("indefinite")}
 )
+
+// schurKernels find eigenvalues of large matrices of any kind.
+var schurKernels = map[Elem]*shim.Kernels{F32: schurReal, F64: schurReal, C32: schurComplex, C64: schurComplex}
