@@ -56,6 +56,7 @@ type actor struct {
 	comm   ncclapi.NcclComm_t
 	stream rt.CudaStream_t
 	mem    []driver.DevPtr
+	ops    int // that were tried
 }
 
 // actors are n ranks of one communicator in this process, each on a device of its own: freeing memory waits for all work of a device,

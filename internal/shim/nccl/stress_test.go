@@ -33,6 +33,7 @@ func (a *actor) done() error {
 // randomOp is an operation of a random kind and size; r is the same on all ranks.
 func (a *actor) randomOp(r *rand.Rand, n int) error {
 	defer a.free()
+	a.ops++
 	size := 4 << r.IntN(16)
 	size += 4 * r.IntN(size/4)
 	if k := r.IntN(len(moves) + 4); k >= len(moves) {
@@ -68,6 +69,11 @@ func playStress(a *actor, n int) error {
 		time.AfterFunc(time.Duration(delay)*time.Millisecond, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
+	defer func() { // by one that lives
+		if a.ops > 0 && os.Getenv("NCCL_TEST_RANK") == "0" {
+			_ = os.WriteFile(os.Getenv("NCCL_TEST_ID_FILE")+".ops", []byte(strconv.Itoa(a.ops)), 0o600)
+		}
+	}()
 	if delay == 0 {
 		for range 30 {
 			if err := a.randomOp(r, n); err != nil {
@@ -142,7 +148,7 @@ func TestStress(t *testing.T) {
 	if s, err := strconv.ParseUint(os.Getenv("NCCL_TEST_SEED"), 10, 64); err == nil {
 		seed = s
 	}
-	dir, rounds, kills := t.TempDir(), 0, 0
+	dir, rounds, kills, ops := t.TempDir(), 0, 0, 0
 	layouts, ways := []string{"", "0011", "0001", "0123", "0101"}, []string{"", "ring", "tree", "direct"}
 	for start := time.Now(); time.Since(start) < time.Duration(seconds)*time.Second && !t.Failed(); rounds++ {
 		s := seed + uint64(rounds)
@@ -155,9 +161,16 @@ func TestStress(t *testing.T) {
 		said, last := processes(t, "stress", n, fmt.Sprint("NCCL_TEST_SEED=", s), fmt.Sprint("NCCL_TEST_KILL=", delay), fmt.Sprint("NCCL_TEST_VICTIM=", victim),
 			fmt.Sprint("NCCL_TEST_TURN=", (victim+1)%n), fmt.Sprint("NCCL_SHM_DISABLE=", r.IntN(2)), "NCCL_TEST_ID_FILE="+filepath.Join(dir, fmt.Sprint(rounds)),
 			"NCCL_TEST_HOSTS="+layouts[r.IntN(len(layouts))], "NCCL_ALGO="+ways[r.IntN(len(ways))])
+		if b, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(rounds)) + ".ops"); err == nil {
+			done, _ := strconv.Atoi(string(b))
+			ops += done
+		}
 		if lines := strings.Count(said, "\n"); delay == 0 && (last != nil || lines != 0) || delay > 0 && (last == nil || lines != n-1 || strings.Count(said, "was lost") != n-1) {
 			t.Errorf("seed %d, rank %d killed after %d ms: %v\n%s", s, victim, delay, last, said)
 		}
 	}
-	t.Logf("seeds %d to %d, %d kills", seed, seed+uint64(rounds), kills)
+	t.Logf("seeds %d to %d, %d rounds, %d operations, %d kills", seed, seed+uint64(rounds), rounds, ops, kills)
+	if ops == 0 {
+		t.Error("no operation was counted")
+	}
 }
