@@ -24,12 +24,14 @@ const (
 	LaunchTimeout  = "KUDZU_LAUNCH_TIMEOUT"
 	CuDNNVersion   = "KUDZU_CUDNN_VERSION"
 	NCCLTimeout    = "KUDZU_NCCL_TIMEOUT"
+	NCCLTransport  = "KUDZU_NCCL_TRANSPORT"
 
 	BLAS             = "KUDZU_BLAS"
 	HIPLibrary       = "KUDZU_HIP_LIBRARY"
 	ROCBLASLibrary   = "KUDZU_ROCBLAS_LIBRARY"
 	HIPBLASLtLibrary = "KUDZU_HIPBLASLT_LIBRARY"
 	ROCmSMILibrary   = "KUDZU_ROCM_SMI_LIBRARY"
+	UCXLibrary       = "KUDZU_UCX_LIBRARY"
 	AMDMatrix        = "KUDZU_AMD_MATRIX"
 	CUDALibrary      = "KUDZU_CUDA_LIBRARY"
 	CUDAVia          = "KUDZU_CUDA_VIA"
@@ -78,6 +80,7 @@ var Groups = []Group{
 		{DriverVersion, true, "13.0", "what `cuDriverGetVersion` and NVML report; default: 13.4, the newest whose PTX we read"},
 		{CuDNNVersion, true, "9.10.2", "what `libcudnn.so.9` reports, or `libcudnn.so.8` (8.9.2); default: 9.27.0, 8.9.7"},
 		{NCCLTimeout, true, "15", "seconds that another host may give no sign ([NCCL](docs/libraries.md)); default: 15"},
+		{NCCLTransport, true, "ucx|tcp", "what carries [NCCL](docs/nccl.md) between hosts; default: ucx with RDMA"},
 		{LaunchTimeout, true, "10", "seconds after which a launch is stopped ([how](docs/security.md)); default: no limit"},
 		{NaN, true, "exact", "f64 NaN payloads as on hardware in loops too; slower ([numerics](docs/numerics.md))"},
 	}},
@@ -99,6 +102,7 @@ var Groups = []Group{
 		{ROCBLASLibrary, false, "librocblas.so.4", "rocBLAS, or `none`"},
 		{HIPBLASLtLibrary, false, "libhipblaslt.so.0", "hipBLASLt, or `none`"},
 		{ROCmSMILibrary, false, "librocm_smi64.so.7", "AMD's management library, or `none`"},
+		{UCXLibrary, false, "libucp.so.0", "UCX, or `none`"},
 		{AMDMatrix, true, "off", "no matrix instructions on AMD's GPUs"},
 		{CUDALibrary, false, "libcuda.so.1", "NVIDIA's driver, for `KUDZU_BACKEND=cuda`"},
 		{CUDAVia, true, "simt", "PTX goes through our passes to NVIDIA's driver ([results](docs/bench/nvptx.md))"},

@@ -38,6 +38,9 @@ uint64_t kz_dl_call32(void *fn, const uint64_t *a) {
                         a[28], a[29], a[30], a[31]);
 }
 
+/* A callback for what a caller learns otherwise. */
+void kz_dl_ignore(void) {}
+
 /* Meetings wait with a mutex and conditions, not with files: the program may close ours, and the product's Go image has no
    poller that could wait for one. */
 static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;

@@ -135,6 +135,9 @@ func (f *Func) Call(args ...uintptr) uintptr {
 	return uintptr(C.kz_dl_call(f.addr, &a[0]))
 }
 
+// Ignore is a C function that does nothing, for libraries that want a callback. It answers nothing, whatever its arguments.
+func Ignore() uintptr { return uintptr(C.kz_dl_ignore) }
+
 // Alloc gives n bytes of C memory, cleared, for results and buffers that a callee writes or keeps.
 func Alloc(n int) *Buffer {
 	p := C.calloc(1, C.size_t(max(n, 1)))

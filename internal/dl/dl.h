@@ -16,5 +16,6 @@ struct kz_meeting {
 void kz_dl_meet(void *data);
 uintptr_t kz_dl_next_arrival(void);
 void kz_dl_release(struct kz_meeting *m);
+void kz_dl_ignore(void);
 void kz_dl_meet3(void *stream, uint64_t status, void *data);
 #endif

@@ -17,6 +17,8 @@ import (
 	"kudzu/internal/shim/cublas/rocblas"
 	"kudzu/internal/shim/cublaslt"
 	"kudzu/internal/shim/cublaslt/hipblaslt"
+	"kudzu/internal/shim/nccl"
+	"kudzu/internal/shim/nccl/ucx"
 	"kudzu/internal/shim/nvjitlink"
 	"kudzu/internal/shim/nvrtc"
 	"kudzu/internal/shim/nvvm"
@@ -26,6 +28,7 @@ import (
 var starts = []func(*compile.Client){
 	func(*compile.Client) { startCublas() },
 	func(*compile.Client) { cublaslt.Use(hipblaslt.New(hipblaslt.Config{})) },
+	func(*compile.Client) { startNCCL() },
 	func(c *compile.Client) { nvvm.Use(c) },
 	func(c *compile.Client) { nvjitlink.Use(c) },
 	func(c *compile.Client) { nvrtc.Use(c) },
@@ -36,6 +39,13 @@ func Start(compiler *compile.Client) {
 	for _, start := range starts {
 		start(compiler)
 	}
+}
+
+// startNCCL names the transports between hosts. UCX is looked for when the first connection is made.
+func startNCCL() {
+	nccl.Transports.Add(nccl.Transport{Name: "UCX", Ready: ucx.Available, First: ucx.HasRDMA, Open: func(fd int, beside func() (bool, error)) (nccl.Link, error) {
+		return ucx.Open(fd, beside)
+	}})
 }
 
 // startCublas names the providers of cuBLAS. What KUDZU_BLAS names does its products: cpu (our kernels, the default), ref,

@@ -40,6 +40,6 @@ func (c *comm) describe() {
 		}
 	}
 	m := &c.members[c.rank]
-	logx.Warnf("NCCL: rank %d of %d: device %d, address %s; ranks of this process: %d, through memory: %d, through TCP: %d",
-		c.rank, c.n, c.device, m.Addr.String(), here, near, far)
+	logx.Warnf("NCCL: rank %d of %d: device %d, address %s; ranks of this process: %d, through memory: %d, through %s: %d",
+		c.rank, c.n, c.device, m.Addr.String(), here, near, transport(), far)
 }

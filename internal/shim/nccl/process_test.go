@@ -37,6 +37,9 @@ func play(part string) int {
 	if layout := os.Getenv("NCCL_TEST_HOSTS"); layout != "" { // by rank
 		_ = os.Setenv("NCCL_HOSTID", layout[rank:rank+1])
 	}
+	if os.Getenv("KUDZU_NCCL_TRANSPORT") == "ucx" {
+		useUCX()
+	}
 	t := &testing.T{}
 	a := newActor(t, rank, 0, 0)
 	if os.Getenv("NCCL_TEST_CLOSED") != "" { // a process that changed its user is closed to others
@@ -414,7 +417,7 @@ func TestAdmitted(t *testing.T) {
 		if err := s.dial(&at); err != nil {
 			t.Fatal(err)
 		}
-		if err := from.greet(&outlet{plain: !near}, s, class(k), 1); err != nil || len(to.boxes[k][0].arrived) != 1 {
+		if err := from.greet(&outlet{plain: !near}, s, class(k), 1, false); err != nil || len(to.boxes[k][0].arrived) != 1 {
 			t.Errorf("near %v: %v, %d", near, err, len(to.boxes[k][0].arrived))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"kudzu/internal/config"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
+	"kudzu/internal/logx"
 	"kudzu/internal/spec/ncclapi"
 )
 
@@ -25,6 +26,7 @@ type sock struct {
 	users  int // guarded by mu, as all that follows: calls that use fd; the last of them closes it
 	closed bool
 	mem    []byte // of its pipe
+	link   Link   // of another transport
 }
 
 var errClosed = errors.New("the connection was closed")
@@ -41,9 +43,19 @@ func (s *sock) enter() error {
 
 func (s *sock) leave() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	last := false
 	if s.users--; s.users == 0 && s.closed {
+		last = true
 		s.release()
+	}
+	s.mu.Unlock()
+	s.unlink(last)
+}
+
+// unlink gives back the end of another transport, with which bytes may still be under way.
+func (s *sock) unlink(last bool) {
+	if last && s.link != nil {
+		s.link.Close()
 	}
 }
 
@@ -60,15 +72,18 @@ func (s *sock) release() {
 // close ends the connection, and calls under way return.
 func (s *sock) close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed {
+		s.mu.Unlock()
 		return
 	}
 	s.closed = true
 	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // the other end may be gone
-	if s.users == 0 {
+	last := s.users == 0
+	if last {
 		s.release()
 	}
+	s.mu.Unlock()
+	s.unlink(last)
 }
 
 // read fills p.
@@ -290,13 +305,15 @@ func enter(s *sock) {
 }
 
 // greetingSize: what begins a connection between two ranks: the secret, both ranks, the class, process and descriptor of a pipe's file and
-// where the secret is in that process's memory; the process is -1 if it is of another host. One byte answers: the rank has the connection.
-const greetingSize = 16 + 5*4 + 8
+// where the secret is in that process's memory; the process is -1 if it is of another host. Then comes the size of the address in another
+// transport, 0 if there is none, and the address. One byte answers: the rank has the connection.
+const greetingSize = 16 + 5*4 + 8 + 4
 
 // What the answer tells besides.
 const (
 	pipeOpen = 1 << iota
 	mayRead  // the other process's memory
+	linkOpen // the other transport's address follows, as above, and one byte more when bytes have come through it
 )
 
 // admit gives a connection to the rank it is for, if it knows the communicator.
@@ -306,10 +323,11 @@ func admit(s *sock) {
 		s.close()
 		return
 	}
+	offer, err := s.readBlock(word(b[44:]))
 	s.patience(0)
 	from, to, k := word(b[16:]), word(b[20:]), class(word(b[24:]))
 	c := findLive(secret(b[:16]), to)
-	if c == nil || from < 0 || from >= c.n || k < 0 || k >= classes || !c.keep(s) {
+	if err != nil || c == nil || from < 0 || from >= c.n || k < 0 || k >= classes || !c.keep(s) {
 		s.close()
 		return
 	}
@@ -324,6 +342,12 @@ func admit(s *sock) {
 		if n, err := readMemory(pid, binary.LittleEndian.Uint64(b[36:]), found[:]); err == nil && n == len(found) && found == c.key {
 			answer[0] |= mayRead
 		}
+	}
+	if far, ok := s.takeOffer(c.key, answer, offer); ok {
+		in, answer = far, []byte{0}
+	} else if far != nil {
+		c.discard(s)
+		return
 	}
 	if k != puts {
 		select {
@@ -351,6 +375,15 @@ func (c *comm) sharesMemory(rank int) bool {
 
 // connect opens the way to a rank of another process.
 func (c *comm) connect(o *outlet, k class, to int) error {
+	err := c.connectBy(o, k, to, true)
+	if errors.Is(err, errLink) {
+		logx.Warnf("NCCL: rank %d of %d: %v; TCP it is", c.rank, c.n, err)
+		err = c.connectBy(o, k, to, false)
+	}
+	return err
+}
+
+func (c *comm) connectBy(o *outlet, k class, to int, offers bool) error {
 	m := &c.members[to]
 	s, err := newSock(&m.Addr)
 	if err != nil {
@@ -362,18 +395,19 @@ func (c *comm) connect(o *outlet, k class, to int) error {
 	}
 	o.plain = !c.sharesMemory(to)
 	if err = s.dial(&m.Addr); err == nil {
-		err = c.greet(o, s, k, to)
+		err = c.greet(o, s, k, to, offers)
 	}
 	if err != nil {
+		o.to = nil
 		c.discard(s)
-		return failf(ncclapi.NcclRemoteError, "rank %d at %s: %v", to, m.Addr.String(), err)
+		return errors.Join(failf(ncclapi.NcclRemoteError, "rank %d at %s: %v", to, m.Addr.String(), err), err)
 	}
 	return nil
 }
 
 // greet says who connects, and offers a pipe to a process of this host. Without one, all goes through the connection; bytes that the
 // other process may not read from this one's memory do in any case.
-func (c *comm) greet(o *outlet, s *sock, k class, to int) error {
+func (c *comm) greet(o *outlet, s *sock, k class, to int, offers bool) error {
 	pid, fd := -1, -1
 	var p *pipe
 	if !o.plain {
@@ -383,9 +417,14 @@ func (c *comm) greet(o *outlet, s *sock, k class, to int) error {
 			defer func() { _ = unix.Close(fd) }()
 		}
 	}
+	var offer []byte
+	if o.plain && offers {
+		offer = s.offer()
+	}
 	b := append([]byte{toRank}, c.key[:]...)
 	b = appendWords(b, c.rank, to, int(k), pid, fd)
-	if err := s.write(binary.LittleEndian.AppendUint64(b, uint64(hostmem.Of(&c.key[0])))); err != nil {
+	b = binary.LittleEndian.AppendUint64(b, uint64(hostmem.Of(&c.key[0])))
+	if err := s.write(append(appendWords(b, len(offer)), offer...)); err != nil {
 		return err
 	}
 	var answer [1]byte
@@ -394,6 +433,10 @@ func (c *comm) greet(o *outlet, s *sock, k class, to int) error {
 	}
 	o.plain = answer[0]&mayRead == 0
 	o.to = s
+	if answer[0]&linkOpen != 0 {
+		o.to = &far{s}
+		return s.follow(c.key)
+	}
 	if p != nil && answer[0]&pipeOpen != 0 {
 		o.to = p
 	}

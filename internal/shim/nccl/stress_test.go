@@ -65,6 +65,14 @@ func playStress(a *actor, n int) error {
 	if err := a.join(n); err != nil {
 		return err
 	}
+	// One that is killed before another has its communicator leaves that one without, and the rest would wait for it to shrink.
+	b := a.buffer(make([]byte, 4))
+	err := errors.Join(a.AllReduce(b, b, 1, ncclapi.NcclInt32, ncclapi.NcclSum, a.comm, a.stream), a.done())
+	lost := delay > 0 && err != nil && Code(err) == int32(ncclapi.NcclRemoteError) // already
+	if err != nil && !lost {
+		return err
+	}
+	a.free()
 	if delay > 0 && a.rank == victim {
 		time.AfterFunc(time.Duration(delay)*time.Millisecond, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 	}
@@ -82,9 +90,10 @@ func playStress(a *actor, n int) error {
 		}
 		return errors.Join(a.CommFinalize(a.comm), a.CommDestroy(a.comm))
 	}
-	err := a.untilLost(r, n)
-	if err != nil {
-		return err
+	if !lost {
+		if err := a.untilLost(r, n); err != nil {
+			return err
+		}
 	}
 	c, err := a.shrink(ncclapi.NCCL_SHRINK_ABORT, int32(victim))
 	if err != nil {

@@ -1,8 +1,12 @@
 package nccl
 
 import (
+	"fmt"
+	"os"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"kudzu/internal/spec/ncclapi"
 )
@@ -86,5 +90,50 @@ func TestChoice(t *testing.T) {
 		if got := o.way(); got != x.want {
 			t.Errorf("%d hosts of %d, %s of %d: %s", x.hosts, x.each, kindNames[x.kind], x.count, wayNames[got])
 		}
+	}
+}
+
+// TestCosts: the table in docs/nccl.md is what the choice is made by. KUDZU_UPDATE=1 writes it.
+func TestCosts(t *testing.T) {
+	const path, begin, end = "../../../docs/nccl.md", "<!-- costs -->\n", "<!-- end of costs -->\n"
+	var b strings.Builder
+	b.WriteString("| AllReduce | 1 KB | 64 KB | 1 MB | 64 MB |\n|---|---|---|---|---|\n")
+	for _, each := range []int{1, 8} {
+		for _, hosts := range []int{2, 8, 64, 1024} {
+			var list []member
+			for h := range hosts {
+				for range each {
+					list = append(list, member{Host: [36]byte{byte(h), byte(h >> 8)}, Space: 1})
+				}
+			}
+			fmt.Fprintf(&b, "| %d hosts of %d |", hosts, each)
+			c := &comm{n: len(list), layout: layoutOf(list)}
+			for _, size := range []uint64{1 << 10, 64 << 10, 1 << 20, 64 << 20} {
+				o := &op{kind: allReduce, typ: ncclapi.NcclFloat32, count: size / 4, c: c}
+				w := o.way()
+				fmt.Fprintf(&b, " %s, %s |", time.Duration(o.cost(w)).Round(10*time.Microsecond), wayNames[w])
+			}
+			b.WriteString("\n")
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	have, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the table", path)
+	}
+	if have == b.String() {
+		return
+	}
+	if os.Getenv("KUDZU_UPDATE") == "1" {
+		err = os.WriteFile(path, []byte(before+begin+b.String()+end+after), 0o644)
+	} else {
+		t.Errorf("%s has another table; KUDZU_UPDATE=1 writes this one:\n%s", path, b.String())
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
