@@ -27,7 +27,7 @@ var rules = []rule{
 	// facts
 	{room: "ptx/isa"}, {room: "ir"}, {room: "ll"}, {room: "fatbin", may: "cubin zstd"}, {room: "cubin"}, {room: "zstd"}, {room: "bcn"}, {room: "handle"}, {room: "backend"}, {room: "cache"},
 	{room: "image"}, {room: "hostmem"}, {room: "llvm", may: "llvm/release"}, {room: "llvm/release"}, {room: "nvvmir", may: "lazyre"}, {room: "cudacc", may: "lazyre"}, {room: "lazyre"}, {room: "approx"}, {room: "softfloat"}, {room: "logx"}, {room: "tensormap"},
-	{room: "demangle"}, {room: "trace/emit"}, {room: "roster"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "libdevice", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
+	{room: "demangle"}, {room: "trace/emit"}, {room: "roster", may: "quota"}, {room: "quota"}, {room: "codeobject"}, {room: "packed"}, {room: "devrt", may: "packed"}, {room: "libdevice", may: "packed"}, {room: "config", why: "names of variables: every room may import it"},
 	{room: "lockrank", why: "the order of locks: every room may import it"},
 	{room: "spec"}, {room: "spec/*", may: "spec/*", why: "generated: an interface names the types of another"},
 	// compiler

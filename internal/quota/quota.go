@@ -1,5 +1,6 @@
 // Package quota tells how much memory and how many processors this process may use: the machine's, and what control groups leave of
-// them, in versions 1 and 2. A group's limit holds for all that is in it, so that the smallest on the way up counts.
+// them, in versions 1 and 2. A group's limit holds for all that is in it, so that the smallest on the way up counts. It also tells what
+// the system counts of a process.
 package quota
 
 import (

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"kudzu/internal/config"
+	"kudzu/internal/quota"
 )
 
 // Devices is how many devices a page has room for.
@@ -71,17 +72,8 @@ func folder(make bool) (string, error) {
 
 // started is when a process started, in the system's ticks.
 func started(pid int) (uint64, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	s := string(b)
-	fields := strings.Fields(s[strings.LastIndexByte(s, ')')+1:]) // the name may hold anything
-	const at = 22 - 3                                             // field 22, after pid and name
-	if len(fields) <= at {
-		return 0, errors.New("no start time")
-	}
-	return strconv.ParseUint(fields[at], 10, 64)
+	p, err := quota.Own.Process(pid)
+	return p.Started, err
 }
 
 // List is every process that lives and has a page, in order of their numbers as text.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"kudzu/internal/compile"
+	"kudzu/internal/quota"
 )
 
 // child is a worker as its supervisor sees it.
@@ -123,9 +124,13 @@ func (c *child) ask(f compile.Frame, timeout time.Duration) (compile.Frame, erro
 	began := workTime(c.cmd.Process.Pid)
 	late := time.NewTicker(timeout)
 	defer late.Stop()
-	done := make(chan struct{})
-	defer close(done)
+	done, ended := make(chan struct{}), make(chan struct{})
+	defer func() { // nobody sets the deadline of the next request
+		close(done)
+		<-ended
+	}()
 	go func() {
+		defer close(ended)
 		for {
 			select {
 			case <-done:
@@ -156,18 +161,8 @@ func hungry(used, timeout time.Duration) bool { return used >= timeout/50 && use
 
 // workTime is how long a process has computed; 0 if nothing says so.
 func workTime(pid int) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), ") ") // our programs have no parenthesis in their names
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
-	}
-	user, _ := strconv.ParseInt(fields[11], 10, 64) // digits, of the kernel
-	system, _ := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * (time.Second / 100) // USER_HZ is 100 on every machine we run on
+	p, _ := quota.Own.Process(pid)
+	return p.Worked
 }
 
 func inTime(err error) error {
