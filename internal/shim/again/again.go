@@ -249,6 +249,13 @@ func apart(a, b complex128, bound, most float64) (off, allowed float64) {
 		if cmplx.Abs(f)+bound >= most {
 			return 0, 0
 		}
+	case part(a, math.IsNaN) || part(b, math.IsNaN): // the parts of products with infinities are infinite or NaN as one multiplies
+		if imag(a) != 0 || imag(b) != 0 {
+			return 0, 0
+		}
 	}
 	return math.Inf(1), 0
 }
+
+// part reports whether either part of a number is such a one.
+func part(v complex128, is func(float64) bool) bool { return is(real(v)) || is(imag(v)) }

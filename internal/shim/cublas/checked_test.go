@@ -1,12 +1,14 @@
 package cublas
 
 import (
+	"math"
 	"strings"
 	"sync"
 	"testing"
 
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim/again"
+	"kudzu/internal/spec/blas"
 )
 
 // heard is what calls that were done again gave, by the first word of their names.
@@ -60,6 +62,24 @@ func (r *rig) checkedCases() map[string]func() {
 			}
 		}
 	}
+	part := func(call func(parts)) func() {
+		return func() {
+			for range r.times(12) {
+				for _, p := range r.parts() {
+					call(p)
+				}
+			}
+		}
+	}
+	rotm := func() {
+		for _, device := range []bool{false, true} {
+			r.mode(device)
+			for range 4 {
+				r.rotmCases(F32, r.th.Rotm, device)
+				r.rotmCases(F64, r.th.Rotm, device)
+			}
+		}
+	}
 	return map[string]func(){
 		"product": func() {
 			for _, e := range k {
@@ -80,6 +100,9 @@ func (r *rig) checkedCases() map[string]func() {
 		"axpy": each(r.elementwise), "scal": each(r.elementwise), "copy": each(r.elementwise), "swap": each(r.elementwise), "rot": each(r.elementwise),
 		"dot": each(r.sums), "nrm2": each(r.sums), "asum": each(r.sums), "iamax": each(r.extremes), "iamin": each(r.extremes),
 		"geam": each(r.geamCase), "dgmm": each(r.dgmmCase),
+		"symv": half(r.symvCase), "syr": half(r.rankCase), "syr2": half(r.rankCase), "trsm": each(r.trsmCase), "trsv": half(r.lineCase), "rotm": rotm,
+		"gbmv": part(r.gbmvCase), "sbmv": part(r.halfmvCase), "spmv": part(r.halfmvCase), "tbmv": part(r.triCase), "tpmv": part(r.triCase),
+		"tbsv": part(r.triCase), "tpsv": part(r.triCase), "spr": part(r.halfrankCase), "spr2": part(r.halfrankCase),
 	}
 }
 
@@ -103,6 +126,35 @@ func TestChecked(t *testing.T) {
 			if h.differs[name] == 0 || len(h.same) > 0 {
 				t.Errorf("%s, with a fault: %v are the same, %v differ, %v were skipped: %+v", name, h.same, h.differs, h.skipped, h.first)
 			}
+		}
+	})
+}
+
+// TestCheckedInfinite: an infinity that goes through a product stays one, and what a factor of 0 hides is not looked at.
+func TestCheckedInfinite(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		defer again.Use(nil)
+		const n = 5
+		a, x, y := r.random(F32, n*n), r.random(F32, n), r.random(F32, n)
+		for i := range n {
+			x.set(i, complex(float64(i+1), 0))
+		}
+		a.set(2, complex(math.Inf(1), 0))
+		h := listen(nil)
+		r.mode(false)
+		one, zero := r.scalar(F32, 2, false), r.scalar(F32, 0, false)
+		r.ok(r.th.Gemv(r.h, blas.CUBLAS_OP_N, n, n, one, a.p, n, x.p, 1, zero, y.p, 1, F32))
+		r.ok(r.th.Gemv(r.h, blas.CUBLAS_OP_N, n, n, zero, hostmem.Nil, n, hostmem.Nil, 1, one, y.p, 1, F32))
+		r.ok(r.th.Symv(r.h, blas.CUBLAS_FILL_MODE_LOWER, n, one, a.p, n, x.p, 1, zero, y.p, 1, F32))
+		r.ok(r.th.Ger(r.h, n, n, one, x.p, 1, x.p, 1, a.p, n, F32))
+		x.set(1, complex(math.NaN(), 0))
+		r.mode(true)
+		none := r.scalar(F32, 0, true)
+		r.ok(r.th.Ger(r.h, n, n, none, x.p, 1, x.p, 1, a.p, n, F32))
+		r.ok(r.th.Syr(r.h, blas.CUBLAS_FILL_MODE_LOWER, n, none, x.p, 1, a.p, n, F32))
+		r.sync()
+		if len(h.differs)+len(h.skipped) > 0 || h.same["gemv"] != 2 || h.same["ger"] != 2 || h.same["symv"] != 1 || h.same["syr"] != 1 {
+			t.Errorf("%v are the same, %v differ, %v were skipped: %+v", h.same, h.differs, h.skipped, h.first)
 		}
 	})
 }

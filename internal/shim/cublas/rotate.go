@@ -129,11 +129,14 @@ func (t *Thread) Rotm(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64,
 			return nil
 		}
 	}
+	vx, vy := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)
 	var q shim.Params
-	vectorAt(x, n, incx, e).put(&q)
-	vectorAt(y, n, incy, e).put(&q)
+	vx.put(&q)
+	vy.put(&q)
 	q.F64(m.flag, m.h11, m.h21, m.h12, m.h22).U64(at, uint64(n))
-	return rotateKernels.Launch(j.d, j.stream, "rotm_"+e.String(), over(n), [3]uint32{threads, 1, 1}, &q)
+	return j.checked(func() *Sum { return rotmSums(vx, vy, m, at, n, e) }, func() error {
+		return rotateKernels.Launch(j.d, j.stream, "rotm_"+e.String(), over(n), [3]uint32{threads, 1, 1}, &q)
+	})
 }
 
 // weighted are the numbers a modified rotation is made of.

@@ -79,13 +79,17 @@ func (t *Thread) Gbmv(h blas.CublasHandle_t, op Op, m, n, below, above int64, al
 	if op != blas.CUBLAS_OP_N {
 		lx, ly = m, n
 	}
+	vx, vy, band := vectorAt(x, lx, incx, e), vectorAt(y, ly, incy, e), View{Base: uint64(a), LD: lda, Op: op}
 	var q shim.Params
-	View{Base: uint64(a), LD: lda, Op: op}.Put(&q)
-	vectorAt(x, lx, incx, e).put(&q)
-	vectorAt(y, ly, incy, e).put(&q)
+	band.Put(&q)
+	vx.put(&q)
+	vy.put(&q)
 	sa.Put(&q)
 	sb.Put(&q)
-	return j.rows("gbmv_", ly, e, q.U32(uint32(m), uint32(n), uint32(below), uint32(above)))
+	q.U32(uint32(m), uint32(n), uint32(below), uint32(above))
+	return j.checked(func() *Sum {
+		return matvecSums(Report("gbmv", e, m, n), bandOf(band, m, n, below, above, e), vx.operand(lx, e), vy.operand(ly, e), sa, sb, 1, kinds{sum: e})
+	}, func() error { return j.rows("gbmv_", ly, e, &q) })
 }
 
 // scalars are alpha and beta of one type.
@@ -112,13 +116,17 @@ func (t *Thread) halfmv(h blas.CublasHandle_t, s *stored, n int64, alpha, x host
 	if err != nil {
 		return err
 	}
+	vx, vy := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)
 	var q shim.Params
 	s.put(n, &q)
-	vectorAt(x, n, incx, e).put(&q)
-	vectorAt(y, n, incy, e).put(&q)
+	vx.put(&q)
+	vy.put(&q)
 	sa.Put(&q)
 	sb.Put(&q)
-	return j.rows("halfmv_", n, e, &q)
+	return j.checked(func() *Sum {
+		what := Report(s.called("spmv", "sbmv"), e, n)
+		return matvecSums(what, s.entries(n, mirrored(s.fill, s.mirror), e), vx.operand(n, e), vy.operand(n, e), sa, sb, 1, kinds{sum: e})
+	}, func() error { return j.rows("halfmv_", n, e, &q) })
 }
 
 // trimv is x = op(A) x with A triangular. Every element of the result needs many of x, so it is made from a copy.
@@ -133,13 +141,21 @@ func (t *Thread) trimv(h blas.CublasHandle_t, s *stored, n int64, x hostmem.Ptr,
 	if err := s.check(n); err != nil || n == 0 {
 		return err
 	}
+	v := vectorAt(x, n, incx, e)
+	return j.checked(func() *Sum {
+		return trimvSums(s.called("tpmv", "tbmv"), s.entries(n, triangleOp(s.fill, s.op, s.diag), e), v.operand(n, e), e)
+	}, func() error { return j.trimv(s, n, v, e) })
+}
+
+// trimv puts the kernels in.
+func (j *job) trimv(s *stored, n int64, v vector, e Elem) error {
 	j.x.space.Hold() // until both kernels are in the stream
 	defer j.x.space.Release()
 	at, err := j.x.space.Take(j.d, j.stream, uint64(n)*uint64(e.Size()))
 	if err != nil {
 		return err
 	}
-	v, kept := vectorAt(x, n, incx, e), vector{uint64(at), 1}
+	kept := vector{uint64(at), 1}
 	var c, q shim.Params
 	v.put(&c)
 	kept.put(&c)
@@ -164,10 +180,14 @@ func (t *Thread) trisv(h blas.CublasHandle_t, s *stored, n int64, x hostmem.Ptr,
 	if err := s.check(n); err != nil || n == 0 {
 		return err
 	}
+	v := vectorAt(x, n, incx, e)
 	var q shim.Params
 	s.put(n, &q)
-	vectorAt(x, n, incx, e).put(&q)
-	return j.rows("trisv_", 1, e, &q)
+	v.put(&q)
+	return j.checked(func() *Sum {
+		forward := (s.fill == blas.CUBLAS_FILL_MODE_LOWER) != transposes(s.op)
+		return solveSums(s.called("tpsv", "tbsv"), s.entries(n, triangleOp(s.fill, s.op, s.diag), e), false, forward, v.operand(n, e), Scalar{Re: 1}, 1, e)
+	}, func() error { return j.rows("trisv_", 1, e, &q) })
 }
 
 // halfrank is A = alpha x y' (+ alpha' y x') + A in a packed triangle.
@@ -187,11 +207,20 @@ func (t *Thread) halfrank(h blas.CublasHandle_t, fill Fill, n int64, alpha, x ho
 	if err != nil || sa.IsZero() {
 		return err
 	}
+	vx, vy := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)
+	run := func() error { return j.halfrank(s, n, vx, vy, sa, e, u) }
+	return j.checked(func() *Sum {
+		return rankSums("spr", vx, vy, sa, n, s.entries(n, 0, e).Operand, packedPlaces(fill, n), e, u)
+	}, run)
+}
+
+// halfrank puts the kernels in.
+func (j *job) halfrank(s *stored, n int64, vx, vy vector, sa Scalar, e Elem, u update) error {
 	return inColumns(n, func(first, count int64) error {
 		var q shim.Params
 		s.put(n, &q)
-		vectorAt(x, n, incx, e).put(&q)
-		vectorAt(y, n, incy, e).put(&q)
+		vx.put(&q)
+		vy.put(&q)
 		sa.Put(&q)
 		q.U32(uint32(count), uint32(first), flag(u.two))
 		return storedKernels.Launch(j.d, j.stream, "halfrank_"+e.String(), sheet(n, count), [3]uint32{32, 1, 1}, &q)

@@ -111,20 +111,16 @@ func (p *Product) sums() *Sum {
 		if steps > 0 {
 			row, col := left[i*p.K:][:p.K], right[j*p.K:][:p.K]
 			for l := range row {
-				v := row[l] * col[l]
-				x.V += v
-				x.Size += sizeOf(v)
+				x.Add(Mul(row[l], col[l]))
 			}
-			f := alpha.At(0, 0, 0)
-			x.V *= f
-			x.Size *= sizeOf(f)
+			x.Times(alpha.At(0, 0, 0))
 		}
 		if f := beta.At(0, 0, 0); f != 0 {
 			old := c.At(n, i, j)
 			if p.Real && i == j {
 				old = complex(real(old), 0)
 			}
-			x.V += f * old
+			x.V += Mul(f, old)
 			x.Size += sizeOf(f) * sizeOf(old)
 		}
 		if p.Real && i == j {
@@ -155,22 +151,15 @@ func gemvSums(a, x, y View, alpha, beta Scalar, m, n, batch int64, e kinds) *Sum
 	if transposes(a.Op) {
 		rows, cols = n, m
 	}
-	matrix, from, to := Matrix(a, m, n, e.ab), lineOf(x, cols, e.ab), lineOf(y, rows, e.c)
-	fa, fb := alpha.Operand(), beta.Operand()
-	return &Sum{What: Report("gemv", e.ab, m, n), Batch: batch, Kind: e.sum, Steps: float64(m) * float64(n), Operands: []*Operand{fa, fb, matrix, from, to},
-		Number: func(_ *Operand, b, i, _ int64) Number {
-			r := Number{N: cols + 1}
-			if f := fa.At(0, 0, 0); f != 0 {
-				for l := range cols {
-					r.Add(Entry(a.Op, i, l, func(i, j int64) complex128 { return matrix.At(b, i, j) }) * from.At(b, l, 0))
-				}
-				r.Times(f)
-			}
-			if f := fb.At(0, 0, 0); f != 0 {
-				r.Add(f * to.At(b, i, 0))
-			}
-			return r
-		}}
+	return matvecSums(Report("gemv", e.ab, m, n), entriesOf(a, m, n, e.ab), lineOf(x, cols, e.ab), lineOf(y, rows, e.c), alpha, beta, batch, e)
+}
+
+// Mul is a product: of real numbers one without an imaginary part, also where one of them is infinite.
+func Mul(a, b complex128) complex128 {
+	if imag(a) == 0 && imag(b) == 0 {
+		return complex(real(a)*real(b), 0)
+	}
+	return a * b
 }
 
 // Add adds a number to the sum.
@@ -181,7 +170,7 @@ func (n *Number) Add(v complex128) {
 
 // Times multiplies the sum.
 func (n *Number) Times(f complex128) {
-	n.V *= f
+	n.V = Mul(n.V, f)
 	n.Size *= sizeOf(f)
 }
 
@@ -189,12 +178,15 @@ func gerSums(x, y vector, alpha Scalar, m, n int64, a View, e Elem, conjugate bo
 	vx, vy, to, f := x.operand(m, e), y.operand(n, e), Matrix(a, m, n, e), alpha.Operand()
 	return &Sum{What: Report("ger", e, m, n), Batch: 1, Kind: e, Steps: float64(m) * float64(n), Operands: []*Operand{f, vx, vy, to},
 		Number: func(_ *Operand, b, i, j int64) Number {
-			r := Number{N: 2}
+			r, f := Number{N: 2}, f.At(0, 0, 0)
+			if f == 0 {
+				return Number{Kept: true}
+			}
 			other := vy.At(b, j, 0)
 			if conjugate {
 				other = cmplx.Conj(other)
 			}
-			r.Add(f.At(0, 0, 0) * vx.At(b, i, 0) * other)
+			r.Add(Mul(Mul(f, vx.At(b, i, 0)), other))
 			r.Add(to.At(b, i, j))
 			return r
 		}}
@@ -214,7 +206,7 @@ func axpySums(x, y vector, alpha Scalar, n int64, e Elem) *Sum {
 		Number: func(_ *Operand, b, i, _ int64) Number {
 			r := Number{N: 2}
 			if f := f.At(0, 0, 0); f != 0 {
-				r.Add(f * vx.At(b, i, 0))
+				r.Add(Mul(f, vx.At(b, i, 0)))
 			}
 			r.Add(to.At(b, i, 0))
 			return r
@@ -226,7 +218,7 @@ func scalSums(x vector, alpha Scalar, n int64, e Elem) *Sum {
 	return &Sum{What: Report("scal", e, n), Batch: 1, Kind: wider(e), Steps: float64(n), Operands: []*Operand{f, to},
 		Number: func(_ *Operand, b, i, _ int64) Number {
 			r := Number{N: 1}
-			r.Add(f.At(0, 0, 0) * to.At(b, i, 0))
+			r.Add(Mul(f.At(0, 0, 0), to.At(b, i, 0)))
 			return r
 		}}
 }
@@ -256,8 +248,8 @@ func rotSums(x, y vector, c, s Scalar, n int64, e Elem) *Sum {
 			if o == vy {
 				p, q, sine = q, p, -cmplx.Conj(sine)
 			}
-			r.Add(cosine * p)
-			r.Add(sine * q)
+			r.Add(Mul(cosine, p))
+			r.Add(Mul(sine, q))
 			return r
 		}}
 }
@@ -277,7 +269,7 @@ func dotSums(x, y vector, n int64, to *Operand, e Elem, conjugate bool) *Sum {
 				if conjugate {
 					v = cmplx.Conj(v)
 				}
-				r.Add(v * vy.At(0, i, 0))
+				r.Add(Mul(v, vy.At(0, i, 0)))
 			}
 			return r
 		}}
@@ -303,7 +295,7 @@ func normSums(what string, x vector, n int64, to *Operand, e Elem) *Sum {
 		}}
 }
 
-// bestSums is iamax and iamin: numbers that are as large to the last bit are found in order, so only the size at the index counts.
+// bestSums is iamax and iamin: of numbers that are as large to the last bit the first is meant.
 func bestSums(x vector, n int64, to *Operand, e Elem, least bool) *Sum {
 	vx := x.operand(n, e)
 	what := "iamax"
@@ -340,10 +332,10 @@ func geamSums(a, b, c View, alpha, beta Scalar, m, n int64, e Elem) *Sum {
 		Number: func(_ *Operand, _, i, j int64) Number {
 			r := Number{N: 2}
 			if f := fa.At(0, 0, 0); f != 0 {
-				r.Add(f * Entry(a.Op, i, j, func(i, j int64) complex128 { return ma.At(0, i, j) }))
+				r.Add(Mul(f, Entry(a.Op, i, j, func(i, j int64) complex128 { return ma.At(0, i, j) })))
 			}
 			if f := fb.At(0, 0, 0); f != 0 {
-				r.Add(f * Entry(b.Op, i, j, func(i, j int64) complex128 { return mb.At(0, i, j) }))
+				r.Add(Mul(f, Entry(b.Op, i, j, func(i, j int64) complex128 { return mb.At(0, i, j) })))
 			}
 			return r
 		}}
@@ -362,7 +354,7 @@ func dgmmSums(x vector, left bool, a, c View, m, n int64, e Elem) *Sum {
 			if left {
 				k = i
 			}
-			r.Add(vx.At(0, k, 0) * ma.At(0, i, j))
+			r.Add(Mul(vx.At(0, k, 0), ma.At(0, i, j)))
 			return r
 		}}
 }

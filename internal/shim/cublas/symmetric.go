@@ -29,14 +29,20 @@ func (t *Thread) symv(h blas.CublasHandle_t, fill Fill, n int64, alpha, a hostme
 	if err != nil {
 		return err
 	}
+	vx, vy, matrix := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e), View{Base: uint64(a), LD: lda}
 	var q shim.Params
-	View{Base: uint64(a), LD: lda}.Put(&q)
-	vectorAt(x, n, incx, e).put(&q)
-	vectorAt(y, n, incy, e).put(&q)
+	matrix.Put(&q)
+	vx.put(&q)
+	vy.put(&q)
 	sa.Put(&q)
 	sb.Put(&q)
 	q.U32(uint32(n), flag(fill == blas.CUBLAS_FILL_MODE_UPPER), flag(hermitian))
-	return level2Kernels.Launch(j.d, j.stream, "symv_"+e.String(), [3]uint32{uint32((n + 31) / 32), 1, 1}, [3]uint32{32, 1, 1}, &q)
+	return j.checked(func() *Sum {
+		matrix.Op = mirrored(fill, hermitian)
+		return matvecSums(Report("symv", e, n), entriesOf(matrix, n, n, e), vx.operand(n, e), vy.operand(n, e), sa, sb, 1, kinds{sum: e})
+	}, func() error {
+		return level2Kernels.Launch(j.d, j.stream, "symv_"+e.String(), [3]uint32{uint32((n + 31) / 32), 1, 1}, [3]uint32{32, 1, 1}, &q)
+	})
 }
 
 // update says what rank adds to a triangle.
@@ -65,10 +71,21 @@ func (t *Thread) rank(h blas.CublasHandle_t, fill Fill, n int64, alpha, x hostme
 	if err != nil || s.IsZero() {
 		return err
 	}
-	vx, vy := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e)
+	vx, vy, matrix := vectorAt(x, n, incx, e), vectorAt(y, n, incy, e), View{Base: uint64(a), LD: lda}
+	run := func() error { return j.rank(vx, vy, s, n, matrix, fill, e, u) }
+	return j.checked(func() *Sum {
+		place := func(i, j int64) (row, col int64, in bool) {
+			return i, j, i == j || (i < j) == (fill == blas.CUBLAS_FILL_MODE_UPPER)
+		}
+		return rankSums("syr", vx, vy, s, n, Matrix(matrix, n, n, e), place, e, u)
+	}, run)
+}
+
+// rank puts the kernels in.
+func (j *job) rank(vx, vy vector, s Scalar, n int64, matrix View, fill Fill, e Elem, u update) error {
 	return inColumns(n, func(first, count int64) error {
 		var q shim.Params
-		View{Base: uint64(a), LD: lda}.From(0, first, e).Put(&q)
+		matrix.From(0, first, e).Put(&q)
 		vx.put(&q)
 		vy.put(&q)
 		s.Put(&q)

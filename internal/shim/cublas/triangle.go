@@ -110,5 +110,5 @@ func (t *Thread) Trsv(h blas.CublasHandle_t, fill Fill, op Op, diag Diag, n int6
 	}
 	s.turned = !transposes(s.a.Op)
 	s.lower = (fill == blas.CUBLAS_FILL_MODE_LOWER) != s.turned
-	return s.solve(0, n)
+	return j.checked(func() *Sum { return s.sums("trsv", fill, 1, n, n, Scalar{Re: 1}) }, func() error { return s.solve(0, n) })
 }

@@ -51,12 +51,25 @@ func (t *Thread) trsm(h blas.CublasHandle_t, side Side, fill Fill, op Op, diag b
 		turned: transposes(op) != (side == blas.CUBLAS_SIDE_RIGHT),
 	}
 	x.lower = (fill == blas.CUBLAS_FILL_MODE_LOWER) != x.turned
-	// B = alpha B first; with alpha 0 nothing of A is read.
-	scaled := &Product{M: m, N: n, Batch: o.batch, TC: e, C: x.b, Beta: s}
-	if err := scaled.scale(j.d, j.stream); err != nil || s.IsZero() {
-		return err
+	return j.checked(func() *Sum { return x.sums("trsm", fill, m, n, size, s) }, func() error {
+		// B = alpha B first; with alpha 0 nothing of A is read.
+		scaled := &Product{M: m, N: n, Batch: o.batch, TC: e, C: x.b, Beta: s}
+		if err := scaled.scale(j.d, j.stream); err != nil || s.IsZero() {
+			return err
+		}
+		return x.solve(0, size)
+	})
+}
+
+// sums is the system, with m × n unknowns, done again.
+func (x *triangle) sums(what string, fill Fill, m, n, size int64, alpha Scalar) *Sum {
+	diag := Diag(blas.CUBLAS_DIAG_NON_UNIT)
+	if x.unit {
+		diag = blas.CUBLAS_DIAG_UNIT
 	}
-	return x.solve(0, size)
+	a := x.a
+	a.Op = triangleOp(fill, x.a.Op, diag)
+	return solveSums(what, entriesOf(a, size, size, x.e), x.side == blas.CUBLAS_SIDE_RIGHT, x.lower, Matrix(x.b, m, n, x.e), alpha, x.batch, x.e)
 }
 
 // solve finds the unknowns lo to hi: one half, what it means for the other, the other half.

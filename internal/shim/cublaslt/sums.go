@@ -76,13 +76,13 @@ func (p *plan) sums(alpha, beta cublas.Scalar, flags uint32) *cublas.Sum {
 		r := cublas.Number{N: p.k + 4}
 		if f := fa.at(i, j); f != 0 {
 			for l := range p.k {
-				r.Add(cublas.Entry(p.a.Op, i, l, func(i, j int64) complex128 { return a.At(n, i, j) }) *
-					cublas.Entry(p.b.Op, l, j, func(i, j int64) complex128 { return b.At(n, i, j) }))
+				r.Add(cublas.Mul(cublas.Entry(p.a.Op, i, l, func(i, j int64) complex128 { return a.At(n, i, j) }),
+					cublas.Entry(p.b.Op, l, j, func(i, j int64) complex128 { return b.At(n, i, j) })))
 			}
-			r.Times(f * scales[0].At(0, 0, 0) * scales[1].At(0, 0, 0))
+			r.Times(cublas.Mul(f, cublas.Mul(scales[0].At(0, 0, 0), scales[1].At(0, 0, 0))))
 		}
 		if f := fb.at(i, j); f != 0 && c.Rows > 0 {
-			r.Add(f * scales[2].At(0, 0, 0) * c.At(n, i, j))
+			r.Add(cublas.Mul(cublas.Mul(f, scales[2].At(0, 0, 0)), c.At(n, i, j)))
 		}
 		if p.bias != 0 {
 			k := i
