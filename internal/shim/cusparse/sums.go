@@ -42,17 +42,8 @@ func (p *product) sums(name string, x, y dense, rows, cols, n int64) *cublas.Sum
 	list := make(map[int64][]entry1, rows)
 	s.Ready = func(int64) {
 		first, second := integers(index[0].Bytes(0), m.widthOf(0)), integers(index[1].Bytes(0), m.widthOf(1))
-		line := int64(0)
-		for k := range m.nnz {
-			i, j := int64(0), second(k)-int64(m.base)
-			if m.format == sparse.CUSPARSE_FORMAT_COO {
-				i = first(k) - int64(m.base)
-			} else {
-				for line < lines && first(line+1)-int64(m.base) <= k {
-					line++
-				}
-				i = line
-			}
+		entry := func(i, k int64) {
+			j := second(k) - int64(m.base)
 			if m.byColumns() {
 				i, j = j, i
 			}
@@ -65,15 +56,26 @@ func (p *product) sums(name string, x, y dense, rows, cols, n int64) *cublas.Sum
 			}
 			list[i] = append(list[i], entry1{j, v})
 		}
+		if m.format == sparse.CUSPARSE_FORMAT_COO {
+			for k := range m.nnz {
+				entry(first(k)-int64(m.base), k)
+			}
+			return
+		}
+		for i := range lines { // those before the first line's, and behind the last one's, are in none
+			for k := first(i) - int64(m.base); k < first(i+1)-int64(m.base); k++ {
+				entry(i, k)
+			}
+		}
 	}
 	s.Number = func(_ *cublas.Operand, _, i, j int64) cublas.Number {
 		r := cublas.Number{N: int64(len(list[i])) + 1}
 		for _, e := range list[i] {
-			r.Add(e.v * b.At(0, e.at, j))
+			r.Add(cublas.Mul(e.v, b.At(0, e.at, j)))
 		}
 		r.Times(alpha.At(0, 0, 0))
 		if f := beta.At(0, 0, 0); f != 0 {
-			r.Add(f * to.At(0, i, j))
+			r.Add(cublas.Mul(f, to.At(0, i, j)))
 		}
 		return r
 	}

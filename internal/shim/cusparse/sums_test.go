@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kudzu/internal/shim/again"
+	"kudzu/internal/spec/sparse"
 )
 
 // TestChecked: products are done again and found to be near enough; with a bit turned in what they wrote, each is found to differ.
@@ -39,6 +40,13 @@ func TestChecked(t *testing.T) {
 				}
 			}
 		}
+		part := random(rng, 40, 30) // lines of a larger matrix: entries before them and behind them are not theirs
+		part.indices, part.values = append([]int32{3, 4}, append(part.indices, 5)...), append([]float32{1e6, 1e6}, append(part.values, 1e6)...)
+		for i := range part.offsets {
+			part.offsets[i] += 2
+		}
+		r.multiply(rng, part, sparse.CUSPARSE_OPERATION_NON_TRANSPOSE, 1, false, false)
+		r.multiply(rng, part, sparse.CUSPARSE_OPERATION_NON_TRANSPOSE, 3, false, false)
 		for seed := range uint64(12) {
 			sequence(t, seed)
 		}
