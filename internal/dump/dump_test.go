@@ -207,32 +207,34 @@ func TestMemory(t *testing.T) {
 	if err != nil || cap(got.Before[0]) > limit {
 		t.Fatalf("%d bytes, %v", cap(got.Before[0]), err)
 	}
-	var kept bytes.Buffer
 	r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := zip.NewWriter(&kept)
-	for _, e := range r.File {
-		in, err := e.OpenRaw()
-		h := e.FileHeader
-		if e.Name == "before/0" {
-			in, h.CompressedSize64 = strings.NewReader("abc"), 3
+	for said, want := range map[uint64]string{3: "bytes of 3 in the file", 1 << 40: "bytes of 1099511627776 in the file", 1<<64 - 2: "bytes of 18446744073709551614 in the file"} {
+		var kept bytes.Buffer
+		z := zip.NewWriter(&kept)
+		for _, e := range r.File {
+			in, err := e.OpenRaw()
+			h := e.FileHeader
+			if e.Name == "before/0" {
+				in, h.CompressedSize64 = strings.NewReader("abc"), said
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w, err := z.CreateRaw(&h); err != nil {
+				t.Fatal(err)
+			} else if _, err := io.Copy(w, in); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err != nil {
+		if err := z.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if w, err := z.CreateRaw(&h); err != nil {
-			t.Fatal(err)
-		} else if _, err := io.Copy(w, in); err != nil {
-			t.Fatal(err)
+		if _, err := read(kept.Bytes()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes: %v", said, err)
 		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := read(kept.Bytes()); err == nil || !strings.Contains(err.Error(), "bytes of 3 in the file") {
-		t.Error(err)
 	}
 	if n := quota.Own.Memory(); n > 0 && 3*dump.DefaultLimit() >= n {
 		t.Errorf("three times %d bytes of %d", dump.DefaultLimit(), n)

@@ -133,7 +133,7 @@ func Read(r io.ReaderAt, size int64, limit uint64) (*File, error) {
 		}
 		defer in.Close()
 		// The header says how much it is. Memory is taken only for what the bytes in the file can become, and no more than that.
-		if e.UncompressedSize64 > deflated*(e.CompressedSize64+1) {
+		if e.CompressedSize64 > uint64(size) || e.UncompressedSize64 > deflated*(e.CompressedSize64+1) {
 			return nil, fmt.Errorf("%s: %d bytes of %d in the file", name, e.UncompressedSize64, e.CompressedSize64)
 		}
 		b := make([]byte, e.UncompressedSize64)
