@@ -192,3 +192,16 @@ func TestCheckedWith(t *testing.T) {
 		}
 	})
 }
+
+// TestSettled: bits that may be either are those of the number that must be there, and the others count.
+func TestSettled(t *testing.T) {
+	n := Number{V: -110, Open: 0x49}                                                                                       // 0x92
+	for got, want := range map[complex128]complex128{-110: -110, complex(float64(-37), 0): -110, -109: -110, -112: -112} { // 0x92, 0xdb, 0x93, 0x90
+		if v := n.settled(got); v != want {
+			t.Errorf("%v is %v, want %v", got, v, want)
+		}
+	}
+	if n.Open = 0; n.settled(-109) != -109 {
+		t.Error("a bit that must be is changed")
+	}
+}

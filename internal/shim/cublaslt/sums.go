@@ -134,9 +134,5 @@ func (p *plan) mask(n, i, j int64, before func(n, i, j int64) cublas.Number) cub
 			}
 		}
 	}
-	r := cublas.Number{V: complex(float64(int8(bits)), 0)}
-	if open != 0 {
-		r.Slack = 255
-	}
-	return r
+	return cublas.Number{V: complex(float64(int8(bits)), 0), Open: open}
 }

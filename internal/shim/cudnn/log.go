@@ -11,6 +11,7 @@ import (
 
 	"kudzu/internal/config"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/logx"
 	"kudzu/internal/spec/dnn"
 )
 
@@ -65,9 +66,9 @@ var destination = sync.OnceValue(func() io.Writer {
 	case "", "NULL":
 		return nil
 	case "stdout":
-		return os.Stdout
+		return logx.Stdout
 	case "stderr":
-		return os.Stderr
+		return logx.Stderr
 	default:
 		f, err := os.OpenFile(to, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 		if err != nil {
