@@ -147,6 +147,7 @@ func TestCheckedInfinite(t *testing.T) {
 		r.ok(r.th.Gemv(r.h, blas.CUBLAS_OP_N, n, n, zero, hostmem.Nil, n, hostmem.Nil, 1, one, y.p, 1, F32))
 		r.ok(r.th.Symv(r.h, blas.CUBLAS_FILL_MODE_LOWER, n, one, a.p, n, x.p, 1, zero, y.p, 1, F32))
 		r.ok(r.th.Ger(r.h, n, n, one, x.p, 1, x.p, 1, a.p, n, F32))
+		r.sync()
 		x.set(1, complex(math.NaN(), 0))
 		r.mode(true)
 		none := r.scalar(F32, 0, true)
@@ -155,6 +156,32 @@ func TestCheckedInfinite(t *testing.T) {
 		r.sync()
 		if len(h.differs)+len(h.skipped) > 0 || h.same["gemv"] != 2 || h.same["ger"] != 2 || h.same["symv"] != 1 || h.same["syr"] != 1 {
 			t.Errorf("%v are the same, %v differ, %v were skipped: %+v", h.same, h.differs, h.skipped, h.first)
+		}
+	})
+}
+
+// TestCheckedLarge: parts of a sum that may overflow explain an infinity, and no number.
+func TestCheckedLarge(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		defer again.Use(nil)
+		a, x, y := r.random(F32, 3), r.random(F32, 3), r.random(F32, 1)
+		for i, v := range []complex128{3e38, -3e38, 1} {
+			a.set(i, v)
+			x.set(i, 1)
+		}
+		r.mode(false)
+		for left, differs := range map[float32]bool{0: false, 1e37: true, float32(math.Inf(1)): false} {
+			h := listen(func(_ *again.Call, written []again.Span) func() {
+				if left != 0 {
+					y.set(0, complex(float64(left), 0))
+				}
+				return func() {}
+			})
+			r.ok(r.th.Gemv(r.h, blas.CUBLAS_OP_N, 1, 3, r.scalar(F32, 1, false), a.p, 1, x.p, 1, r.scalar(F32, 0, false), y.p, 1, F32))
+			r.sync()
+			if (h.differs["gemv"] > 0) != differs || h.same["gemv"] > 0 == differs {
+				t.Errorf("%v: %v are the same, %v differ, %v were skipped: %+v", left, h.same, h.differs, h.skipped, h.first)
+			}
 		}
 	})
 }
