@@ -68,7 +68,7 @@ var rules = []rule{
 	{room: "shim/cublas/openblas", may: "dl shim/cublas spec/blas logx"},
 	{room: "shim/cusolver/direct"},
 	{room: "shim/cusolver", may: "packed driver cudart shim shim/again shim/cublas shim/cusolver/direct handle hostmem spec/cu spec/rt spec/blas spec/solver"},
-	{room: "shim/cudnn", may: "config driver cudart handle hostmem lockrank shim/cudnn/* spec/cu spec/rt spec/dnn"},
+	{room: "shim/cudnn", may: "logx config driver cudart handle hostmem lockrank shim/cudnn/* spec/cu spec/rt spec/dnn"},
 	{room: "shim/cudnn/graph", may: "hostmem lockrank shim/cudnn/fuse shim/cudnn/nn spec/dnn"},
 	{room: "shim/cudnn/fuse", may: "packed shim shim/cudnn/nn"},
 	{room: "shim/cudnn/nn", may: "packed driver shim shim/cublas softfloat spec/cu spec/blas"},
