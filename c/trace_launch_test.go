@@ -2,6 +2,7 @@ package c
 
 import (
 	"encoding/binary"
+	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -70,5 +71,13 @@ func TestTraceKernels(t *testing.T) {
 		if len(got) != 4*parameters || binary.LittleEndian.Uint32([]byte(got)) != uint32(i) { // the first 128 are read
 			t.Fatalf("launch %d has %d bytes of parameters", i, len(got))
 		}
+	}
+}
+
+// TestTraceLayouts: a layout that is found is that of the kernel, whatever other threads learn meanwhile.
+func TestTraceLayouts(t *testing.T) {
+	exe := compile(t, "trace_layouts", "-I"+filepath.Join(root(t), "c/base"), "-I"+filepath.Join(root(t), "internal/abi"), "-lpthread")
+	if out, err := exec.Command(exe).Output(); err != nil || string(out) != "0 wrong\n" {
+		t.Errorf("%v, %q", err, out)
 	}
 }

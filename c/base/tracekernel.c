@@ -8,86 +8,89 @@
 
 enum { ROOM = 4096, PARAMETERS = 1024, ARENA = 1 << 18, UNKNOWN = UINT16_MAX };
 
-// The layouts by key. A table that is half full is followed by one of twice the size, without those that a later epoch has made void;
-// readers may still be in it, so it stays.
+// A table by key. One that is half full is followed by another; readers may still be in it, so it stays. A place keeps its key for ever,
+// and its value is stored before the key: whoever finds a key has a value of that key.
 struct table {
 	uint64_t room, used; // room: a power of two
-	struct kz_layout *_Atomic at[];
+	struct place {
+		_Atomic uint64_t key; // 0: empty
+		struct kz_layout *_Atomic value;
+	} at[];
 };
 
-static struct table *_Atomic layouts; // stored to under kz_trace_lock
+// Addresses that __cudaRegisterFunction was told: of others the runtime is not asked, because its answer would be the thread's last
+// error. They have no value.
+static struct table *_Atomic registered; // stored to under kz_trace_lock, as layouts
+static _Atomic uint64_t registrations;   // counts them
+static _Atomic int unknown;              // a layout that says that nobody knows the kernel may be in the table
+
+static struct table *_Atomic layouts; // by handle, or by address in the program
 static _Atomic uint32_t epoch = 1;
-static char *arena, *arena_end; // guarded by kz_trace_lock, as stores to the table
+static char *arena, *arena_end; // guarded by kz_trace_lock
 
-// Addresses that __cudaRegisterFunction was told: of others the runtime is not asked, because its answer would be the thread's
-// last error. A set that is half full is followed by one of twice the size; readers may still be in it, so it stays.
-struct set {
-	uint64_t room, used; // room: a power of two
-	_Atomic uint64_t at[];
-};
-
-static struct set *_Atomic registered; // stored to under kz_trace_lock
-static _Atomic uint64_t registrations; // counts them
-static _Atomic int unknown;            // a layout that says that nobody knows the kernel may be in the table
-
-// slot is where the layout of a key is, or an empty place.
-static struct kz_layout *_Atomic *slot(struct table *t, uint64_t key) {
-	uint64_t i = key * 0x9e3779b97f4a7c15u >> 20;
-	for (;; i++) {
-		struct kz_layout *_Atomic *one = &t->at[i & (t->room - 1)];
-		struct kz_layout *is = atomic_load_explicit(one, memory_order_acquire);
-		if (!is || is->of == key)
-			return one;
+// place is where a key is, or an empty one.
+static struct place *place(struct table *t, uint64_t key) {
+	for (uint64_t i = key * 0x9e3779b97f4a7c15u >> 20;; i++) {
+		struct place *p = &t->at[i & (t->room - 1)];
+		uint64_t is = atomic_load_explicit(&p->key, memory_order_acquire);
+		if (is == key || !is)
+			return p;
 	}
+}
+
+// find is the place of a key, or NULL.
+static struct place *find(struct table *_Atomic *of, uint64_t key) {
+	struct table *t = atomic_load_explicit(of, memory_order_acquire);
+	struct place *p = t && key ? place(t, key) : NULL;
+	return p && atomic_load_explicit(&p->key, memory_order_acquire) == key ? p : NULL;
+}
+
+// live says whether a place goes on to the next table: not one whose layout a later epoch has made void.
+static int live(struct place *p, uint32_t now) {
+	struct kz_layout *l = atomic_load(&p->value);
+	return atomic_load(&p->key) && (!l || __atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now);
+}
+
+// set stores a value under a key; 0 where there is no memory. Preconditions: kz_trace_lock is held.
+static int set(struct table *_Atomic *of, uint64_t key, struct kz_layout *value, uint32_t now) {
+	struct table *t = atomic_load(of);
+	if (!t || t->used >= t->room / 2) {
+		struct table *old = t;
+		uint64_t room = old ? old->room : ROOM, used = 0;
+		for (uint64_t i = 0; old && i < old->room; i++)
+			used += live(&old->at[i], now);
+		while (used >= room / 4)
+			room *= 2;
+		t = mmap(NULL, sizeof *t + room * sizeof *t->at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (t == MAP_FAILED)
+			return 0;
+		t->room = room, t->used = used;
+		for (uint64_t i = 0; old && i < old->room; i++) {
+			if (!live(&old->at[i], now))
+				continue;
+			struct place *p = place(t, old->at[i].key);
+			atomic_store(&p->value, old->at[i].value);
+			atomic_store(&p->key, old->at[i].key);
+		}
+		atomic_store_explicit(of, t, memory_order_release);
+	}
+	struct place *p = place(t, key);
+	t->used += !atomic_load(&p->key);
+	atomic_store_explicit(&p->value, value, memory_order_release);
+	atomic_store_explicit(&p->key, key, memory_order_release);
+	return 1;
 }
 
 void kz_layouts_drop(void) { atomic_fetch_add(&epoch, 1); }
 
-static _Atomic uint64_t *place(struct set *s, uint64_t host) {
-	uint64_t i = host * 0x9e3779b97f4a7c15u >> 20;
-	for (;; i++) {
-		_Atomic uint64_t *one = &s->at[i & (s->room - 1)];
-		uint64_t is = atomic_load_explicit(one, memory_order_acquire);
-		if (is == host || !is)
-			return one;
-	}
-}
-
-// larger makes the next set. Preconditions: kz_trace_lock is held.
-static struct set *larger(struct set *old) {
-	uint64_t room = old ? 2 * old->room : ROOM;
-	struct set *s = mmap(NULL, sizeof *s + room * sizeof *s->at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (s == MAP_FAILED)
-		return NULL;
-	s->room = room;
-	for (uint64_t i = 0; old && i < old->room; i++) {
-		uint64_t host = old->at[i];
-		if (host)
-			atomic_store(place(s, host), host);
-	}
-	s->used = old ? old->used : 0;
-	atomic_store_explicit(&registered, s, memory_order_release);
-	return s;
-}
-
-static int is_registered(uint64_t host) {
-	struct set *s = atomic_load_explicit(&registered, memory_order_acquire);
-	return s && host && atomic_load_explicit(place(s, host), memory_order_relaxed) == host;
-}
+static int is_registered(uint64_t host) { return find(&registered, host) != NULL; }
 
 void kz_layouts_register(uint64_t host) {
 	if (!host || is_registered(host))
 		return;
 	int saved = errno;
 	pthread_mutex_lock(&kz_trace_lock);
-	struct set *s = atomic_load(&registered);
-	if (!s || s->used >= s->room / 2)
-		s = larger(s);
-	if (s) {
-		_Atomic uint64_t *to = place(s, host);
-		s->used += !atomic_load(to);
-		atomic_store(to, host);
-	}
+	set(&registered, host, NULL, 0);
 	pthread_mutex_unlock(&kz_trace_lock);
 	atomic_fetch_add(&registrations, 1);
 	if (atomic_exchange(&unknown, 0))
@@ -127,36 +130,10 @@ static uint64_t of_runtime(uint64_t host, int library) {
 
 static size_t size_of(const struct kz_layout *l) { return sizeof *l + l->count * sizeof *l->parameter; }
 
-// wider makes the next table. Preconditions: kz_trace_lock is held.
-static struct table *wider(struct table *old, uint32_t now) {
-	uint64_t live = 0;
-	for (uint64_t i = 0; old && i < old->room; i++) {
-		struct kz_layout *l = atomic_load(&old->at[i]);
-		live += l && __atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now;
-	}
-	uint64_t room = old ? old->room : ROOM;
-	while (live >= room / 4)
-		room *= 2;
-	struct table *t = mmap(NULL, sizeof *t + room * sizeof *t->at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (t == MAP_FAILED)
-		return NULL;
-	t->room = room, t->used = live;
-	for (uint64_t i = 0; old && i < old->room; i++) {
-		struct kz_layout *l = atomic_load(&old->at[i]);
-		if (l && __atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now)
-			atomic_store(slot(t, l->of), l);
-	}
-	atomic_store_explicit(&layouts, t, memory_order_release);
-	return t;
-}
-
 // keep puts a layout into the table; NULL where there is no memory. Preconditions: kz_trace_lock is held.
 static const struct kz_layout *keep(const struct kz_layout *l) {
-	struct table *t = atomic_load(&layouts);
-	if ((!t || t->used >= t->room / 2) && !(t = wider(t, l->epoch)))
-		return NULL;
-	struct kz_layout *_Atomic *to = slot(t, l->of);
-	struct kz_layout *old = atomic_load(to);
+	struct place *p = find(&layouts, l->of);
+	struct kz_layout *old = p ? atomic_load(&p->value) : NULL;
 	if (old && old->count == l->count && old->bytes == l->bytes && !memcmp(old->parameter, l->parameter, l->count * sizeof *l->parameter)) {
 		__atomic_store_n(&old->epoch, l->epoch, __ATOMIC_RELEASE);
 		return old;
@@ -169,10 +146,10 @@ static const struct kz_layout *keep(const struct kz_layout *l) {
 		arena = more, arena_end = more + ARENA;
 	}
 	struct kz_layout *kept = (struct kz_layout *)arena;
-	arena += bytes;
 	memcpy(kept, l, size_of(l));
-	t->used += !old;
-	atomic_store_explicit(to, kept, memory_order_release);
+	if (!set(&layouts, l->of, kept, l->epoch))
+		return NULL;
+	arena += bytes;
 	return kept;
 }
 
@@ -203,11 +180,9 @@ static const struct kz_layout *learn(uint64_t key, uint64_t kernel, int runtime,
 const struct kz_layout *kz_layout(uint64_t kernel, int runtime) {
 	uint64_t key = runtime < 0 ? kernel : kernel ^ (uint64_t)1 << 63;
 	uint32_t now = atomic_load_explicit(&epoch, memory_order_acquire);
-	struct table *t = atomic_load_explicit(&layouts, memory_order_acquire);
-	if (t) {
-		struct kz_layout *l = atomic_load_explicit(slot(t, key), memory_order_acquire);
-		if (l && __atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now)
-			return l->count || l->bytes != UNKNOWN ? l : NULL;
-	}
-	return kernel ? learn(key, kernel, runtime, now) : NULL;
+	struct place *p = find(&layouts, key);
+	struct kz_layout *l = p ? atomic_load_explicit(&p->value, memory_order_acquire) : NULL;
+	if (l && __atomic_load_n(&l->epoch, __ATOMIC_ACQUIRE) == now)
+		return l->count || l->bytes != UNKNOWN ? l : NULL;
+	return kernel && key ? learn(key, kernel, runtime, now) : NULL;
 }
