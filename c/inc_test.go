@@ -155,6 +155,48 @@ func TestLogHarmless(t *testing.T) {
 	}
 }
 
+// TestComplaintsHarmless: nor do failed assertions of kernels and cuDNN's log, which the program's standard error is for.
+func TestComplaintsHarmless(t *testing.T) {
+	libs := dist(t)
+	app := compile(t, "assert_end", "-L"+libs, "-lcuda", "-ldl")
+	for _, backend := range []string{"cpu", "interp"} {
+		run := func(shell, want string, gone bool) (said string) {
+			t.Helper()
+			read, write, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer read.Close()
+			if gone {
+				read.Close()
+			}
+			cmd := exec.Command("/bin/sh", "-c", shell, "sh", app)
+			cmd.Env = append(cleanEnv(), "LD_LIBRARY_PATH="+libs, "KUDZU_BACKEND="+backend, "CUDNN_LOGERR_DBG=1", "CUDNN_LOGDEST_DBG=stderr")
+			cmd.Stderr = write
+			out, err := cmd.Output()
+			write.Close()
+			if err != nil || string(out) != want {
+				t.Errorf("%s, %s: %v, %q", backend, shell, err, out)
+			}
+			b, _ := io.ReadAll(read) // nothing where it is closed
+			return string(b)
+		}
+		const asserted = "710 at number -1\n"
+		if said := run(`exec "$1"`, asserted, false); strings.Count(said, "\nf.cu:42: main: ") != 1 || strings.Count(said, "E! CUDNN status") != 1 {
+			t.Errorf("%s: said %q", backend, said)
+		}
+		run(`exec "$1"`, asserted, true)
+		data := filepath.Join(t.TempDir(), "data")
+		if err := os.WriteFile(data, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(`exec "$1" `+data+` 2>&-`, "710 at number 2\n", false)
+		if b, err := os.ReadFile(data); err != nil || string(b) != "data" {
+			t.Errorf("%s: the program's file: %v, %q", backend, err, b)
+		}
+	}
+}
+
 // TestTellHarmless: the word at the end neither ends a program that ended well nor goes to a file of its own.
 func TestTellHarmless(t *testing.T) {
 	libs := dist(t)

@@ -101,6 +101,7 @@ int kz_driver_version(void);
 void kz_say_start(void);
 void kz_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void kz_say_text(const char *text, size_t n); // the same for a text that is ready
+void kz_complain(const char *text, size_t n); // what kernels say: also where the program has put another file in the place of number 2
 void kz_say_to(int fd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // kz_tell says at the program's end that it used no device; kz_tell_start is called when the first front is loaded (tell.c).

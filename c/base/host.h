@@ -30,6 +30,7 @@ struct kz_host {
 	int32_t *lasting; // the error that cudaGetLastError does not take away, 0 for none; written atomically
 	const struct kz_trace_host *trace; // NULL: off
 	void (*say)(const char *text, size_t n); // kz_say_text
+	void (*complain)(const char *text, size_t n);
 };
 
 // kz_image is what the Go image offers: one array of entry points an interface, by slot, holes NULL.

@@ -16,14 +16,17 @@ static int known;
 
 void kz_say_start(void) { known = !fstat(2, &was); }
 
-// put writes once, without a SIGPIPE for anybody.
+// put writes, without a SIGPIPE for anybody. What a file does not take at once is lost.
 static void put(int fd, const char *text, size_t n) {
 	sigset_t pipe, mask, pending;
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	if (sigpending(&pending) || pthread_sigmask(SIG_BLOCK, &pipe, &mask))
 		return;
-	if (write(fd, text, n) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
+	ssize_t put = 0;
+	for (size_t at = 0; at < n && ((put = write(fd, text + at, n - at)) > 0 || (put < 0 && errno == EINTR));)
+		at += put > 0 ? (size_t)put : 0;
+	if (put < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
 		static const struct timespec now;
 		while (sigtimedwait(&pipe, NULL, &now) < 0 && errno == EINTR)
 			;
@@ -40,6 +43,13 @@ static int same(void) {
 void kz_say_text(const char *text, size_t n) {
 	int saved = errno;
 	if (same())
+		put(2, text, n);
+	errno = saved;
+}
+
+void kz_complain(const char *text, size_t n) {
+	int saved = errno;
+	if (known)
 		put(2, text, n);
 	errno = saved;
 }

@@ -57,7 +57,7 @@ static int beside(char *path, size_t size, const char *file) {
 }
 
 static struct kz_host host = {.thread = kz_thread, .contexts_ended = kz_contexts_ended, .noted = &kz_noted, .take = kz_take, .last_errors = kz_last_errors,
-	.lasting = &kz_lasting, .say = kz_say_text};
+	.lasting = &kz_lasting, .say = kz_say_text, .complain = kz_complain};
 
 static void shut(void);
 

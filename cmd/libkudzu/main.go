@@ -36,6 +36,8 @@ func start() error {
 	}
 	abi.HostEnv()
 	logx.Lines(abi.Say)
+	logx.Complaints(abi.Complain)
+	engine.ComplainTo(abi.Complainer())
 	// The host's GOGC, GOMEMLIMIT and GOMAXPROCS are meant for the host. Kernels run on the
 	// engine's own threads; Go needs few.
 	debug.SetGCPercent(100)

@@ -134,6 +134,10 @@ int32_t *kz_host_lasting(void) { return host->lasting; }
 
 void kz_host_say(const char *text, uint64_t n) { host->say(text, n); }
 
+uint64_t kz_host_complain(void) { return (uint64_t)host->complain; }
+
+void kz_host_complained(const char *text, uint64_t n) { host->complain(text, n); }
+
 char *kz_host_last_error(enum kz_last_error of) { return host->last_errors[of]; }
 
 const struct kz_trace_host *kz_host_trace(void) { return host->trace; }

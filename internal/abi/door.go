@@ -13,6 +13,9 @@ package abi
 #cgo nocallback kz_host_noted
 #cgo noescape kz_host_say
 #cgo nocallback kz_host_say
+#cgo noescape kz_host_complained
+#cgo nocallback kz_host_complained
+#cgo nocallback kz_host_complain
 #cgo nocallback kz_fast_set
 #include "door.h"
 */
@@ -177,6 +180,17 @@ func Say(text []byte) {
 		C.kz_host_say((*C.char)(unsafe.Pointer(&text[0])), C.uint64_t(len(text)))
 	}
 }
+
+// Complain writes what the program asked for, an assertion that failed or a library's log, to its standard error, if it began with one.
+// Nobody's SIGPIPE comes of it.
+func Complain(text []byte) {
+	if len(text) > 0 {
+		C.kz_host_complained((*C.char)(unsafe.Pointer(&text[0])), C.uint64_t(len(text)))
+	}
+}
+
+// Complainer is the address of the C function that Complain calls.
+func Complainer() uint64 { return uint64(C.kz_host_complain()) }
 
 // leave writes a text where C finds it; the last byte stays 0.
 func leave(of uint32, text string) {

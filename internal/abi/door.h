@@ -50,6 +50,10 @@ int32_t *kz_host_lasting(void);
 // kz_host_say writes to standard error without harm to the program (c/base/say.c).
 void kz_host_say(const char *text, uint64_t n);
 
+// kz_host_complain is the address of kz_complain, and kz_host_complained calls it: what kernels, and libraries, say there.
+uint64_t kz_host_complain(void);
+void kz_host_complained(const char *text, uint64_t n);
+
 // The recorder of `kudzu trace` (host.h), NULL when it is off. The three calls are only for when it is on.
 struct kz_trace_host;
 const struct kz_trace_host *kz_host_trace(void);

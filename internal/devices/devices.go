@@ -128,7 +128,7 @@ func Client(cfg Config) *compile.Client {
 		cfg.Compiler = []string{compilerPath(), "compiler"}
 	}
 	c := compile.Config{Command: cfg.Compiler, Cache: cfg.Cache, Target: cfg.Target, Log: func(s string) { logx.Debugf("%s", s) }}
-	if p := newProgress(logx.Stderr, 2); p != nil {
+	if p := newProgress(logx.Messages, 2); p != nil {
 		c.Busy = p.begin
 	}
 	return compile.New(c)

@@ -6,6 +6,15 @@
 
 enum { FIFO_BYTES = 1 << 20 }; // CUDA's default: cudaLimitPrintfFifoSize
 
+static void to_stderr(const char *text, size_t n) {
+	fwrite(text, 1, n, stderr);
+	fflush(stderr);
+}
+
+static void (*complain)(const char *text, size_t n) = to_stderr;
+
+void kz_complain_to(uint64_t function) { complain = (void (*)(const char *, size_t))function; }
+
 void kz_hold(void *p) { kz_held(p); }
 
 struct kz_domain *kz_domain_new(struct kz_engine *e, struct kz_mem *heap, struct kz_domain *share) {
@@ -149,10 +158,7 @@ void kz_fifo_flush(struct kz_domain *d) {
 		fwrite(out, 1, n, stdout);
 		fflush(stdout);
 	}
-	if (errs && nerrs) {
-		fwrite(errs, 1, nerrs, stderr);
-		fflush(stderr);
-	}
+	if (errs && nerrs) complain(errs, nerrs);
 	free(out);
 	free(errs);
 }

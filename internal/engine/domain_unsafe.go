@@ -5,6 +5,7 @@ package engine
 #include "engine.h"
 
 #cgo nocallback kz_hold
+#cgo nocallback kz_complain_to
 #cgo nocallback kz_domain_new
 #cgo nocallback kz_domain_unref
 #cgo noescape kz_domain_fault
@@ -190,6 +191,10 @@ type Words struct {
 	p *C.uint64_t
 	n int
 }
+
+// ComplainTo names the C function, void f(const char *text, size_t n), that writes failed assertions; without it they go to stderr as it
+// is. Once, before the first launch.
+func ComplainTo(function uint64) { C.kz_complain_to(C.uint64_t(function)) }
 
 // NewWords makes an array of values.
 func NewWords(values []uint64) *Words {

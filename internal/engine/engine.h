@@ -189,6 +189,8 @@ struct kz_recorder { // as kz_trace_host of c/base/host.h
 };
 void kz_record_to(uint64_t recorder); // its address; once, before the first queue
 
+void kz_complain_to(uint64_t function); // address of what writes failed assertions, in place of stdio; once, before the first launch
+
 void kz_hold(void *p); // memory that only Go holds is no leak
 
 // A domain is what one fault poisons: a context. Its device heap is share's, or one of its own in heap (NULL: none).

@@ -70,3 +70,19 @@ func TestBrokenPipe(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// What the program's standard error is for is written as the house says, and messages are not.
+func TestComplaints(t *testing.T) {
+	defer complaints.Store(nil)
+	var got string
+	Complaints(func(text []byte) { got += string(text) })
+	if n, err := Stderr.Write([]byte("assertion\n")); n != 10 || err != nil || got != "assertion\n" {
+		t.Errorf("%d, %v: %q", n, err, got)
+	}
+	defer lines.Store(nil)
+	Lines(func(text []byte) { got += "line " + string(text) })
+	_, _ = Messages.Write([]byte("message\n"))
+	if got != "assertion\nline message\n" {
+		t.Errorf("%q", got)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math/bits"
-	"os"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/devrt"
@@ -223,9 +222,9 @@ func (m *mailbox) init(b *Backend) {
 	m.ring, m.heapBytes = leastRing, leastHeap
 	m.out, m.err = b.cfg.Out, b.cfg.Err
 	if m.out == nil {
-		m.out = os.Stdout
+		m.out = logx.Stdout
 	}
 	if m.err == nil {
-		m.err = os.Stderr
+		m.err = logx.Stderr
 	}
 }
