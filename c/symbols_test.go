@@ -103,6 +103,29 @@ func TestLibraryFlags(t *testing.T) {
 	}
 }
 
+// TestStaticTLS: the static TLS that is left for libraries a program loads late is for the program's (libgomp needs some): ours take a
+// few words at most.
+func TestStaticTLS(t *testing.T) {
+	const most = 64
+	all, err := filepath.Glob(filepath.Join(dist(t), "*.so*"))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for _, path := range all {
+		f, err := elf.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags, _ := f.DynValue(elf.DT_FLAGS)
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_TLS && p.Memsz > most && len(flags) == 1 && flags[0]&uint64(elf.DF_STATIC_TLS) != 0 {
+				t.Errorf("%s has %d bytes of static TLS", filepath.Base(path), p.Memsz)
+			}
+		}
+		f.Close()
+	}
+}
+
 // TestArm64 assembles what is written for the other machine, where an assembler is there.
 func TestArm64(t *testing.T) {
 	var clang string

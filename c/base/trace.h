@@ -219,7 +219,7 @@ struct kz_tracer {
 	} open[KZ_TRACE_DEPTH];
 };
 
-extern __thread struct kz_tracer *kz_tracer_mine __attribute__((tls_model("initial-exec"))); // one word: a program that loads us late has room for it
+extern __thread struct kz_tracer *kz_tracer_mine;
 struct kz_tracer *kz_tracer_new(void);
 
 // kz_tracer is that of the calling thread; NULL where there is no memory for it.

@@ -68,7 +68,7 @@ static int aheads;
 static _Atomic uint64_t threads; // numbers them
 static pthread_key_t key;        // tells that a thread ends
 static int keyed;
-__thread struct kz_tracer *kz_tracer_mine __attribute__((tls_model("initial-exec")));
+__thread struct kz_tracer *kz_tracer_mine;
 
 static uint64_t nanoseconds(clockid_t c) {
 	struct timespec t;
