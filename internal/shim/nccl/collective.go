@@ -21,6 +21,8 @@ func (o *op) run() error {
 		return o.ringOf(send, recv)
 	case byTree:
 		return o.treeOf(send, recv)
+	case byParts:
+		return o.partsAllReduce(send, recv)
 	}
 	switch o.kind {
 	case allReduce:

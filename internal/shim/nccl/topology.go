@@ -54,12 +54,13 @@ func layoutOf(members []member) *layout {
 type way int
 
 const (
-	direct way = iota // each rank sends each other rank what that one needs (collective.go)
-	byTree            // small: parts are gathered in steps, each of which doubles what a host has (tree.go)
-	byRing            // large: pieces go from host to host, one after another (ring.go)
+	direct  way = iota // each rank sends each other rank what that one needs (collective.go)
+	byTree             // small: parts are gathered in steps, each of which doubles what a host has (tree.go)
+	byRing             // large: pieces go from host to host, one after another (ring.go)
+	byParts            // between, on many hosts: each host reduces a part (parts.go)
 )
 
-var wayNames = [...]string{direct: "direct", byTree: "tree", byRing: "ring"}
+var wayNames = [...]string{direct: "direct", byTree: "tree", byRing: "ring", byParts: "parts"}
 
 // The costs between hosts that a way is chosen by: measured, see docs/nccl.md. They must be the same on all ranks.
 const (
@@ -68,6 +69,7 @@ const (
 	nearCost   = 15_000 // ns, the same as hopCost within a host
 	byteCost   = 0.4    // ns
 	treeBytes  = 4 << 20
+	partsBytes = 16 << 20
 	chunkBytes = 128 << 10 // a piece of a ring
 )
 
@@ -79,14 +81,14 @@ func (o *op) way() way {
 	}
 	best, least := direct, o.cost(direct)
 	if only, ok := algorithms(); ok {
-		for _, w := range [...]way{byRing, byTree} {
+		for _, w := range [...]way{byRing, byTree, byParts} {
 			if only(w) && o.can(w) {
 				return w
 			}
 		}
 		return direct
 	}
-	for _, w := range [...]way{byTree, byRing} {
+	for _, w := range [...]way{byTree, byParts, byRing} {
 		if o.can(w) && o.cost(w) < least {
 			best, least = w, o.cost(w)
 		}
@@ -102,6 +104,8 @@ func (o *op) can(w way) bool {
 		return true
 	case o.kind != allReduce && o.kind != broadcast && o.kind != allGather, o.count == 0:
 		return false
+	case w == byParts:
+		return o.kind == allReduce && o.bytes() <= partsBytes
 	case w == byTree:
 		return o.kind == broadcast || size <= treeBytes
 	}
@@ -121,6 +125,9 @@ func (o *op) cost(w way) float64 {
 		return 2*hopCost + 2*far*eachCost + 2*lanes*s*far/n*byteCost
 	case o.kind == allReduce && w == byTree, o.kind == allGather && w == byTree:
 		return 2*nearCost + steps*hopCost + n*s*byteCost
+	case w == byParts:
+		parts := max(s, 64*hosts) + factorSize*hosts
+		return 2*nearCost + 2*steps*hopCost + (lanes*parts/2*steps+s)*byteCost
 	case o.kind == allReduce:
 		wide := float64(o.wide()) / float64(o.size())
 		move := wide + 1

@@ -14,7 +14,7 @@ import (
 // TestWays: everything between processes that take each other for other hosts, in each way. reduceOnce wants the bits of rank order.
 func TestWays(t *testing.T) {
 	for _, hosts := range []string{"0011", "011", "0012", "01234", "0101"} {
-		for _, algo := range []string{"ring", "tree", "direct"} {
+		for _, algo := range []string{"ring", "tree", "parts", "direct"} {
 			said, err := processes(t, "all", len(hosts), freshID(t), "NCCL_TEST_HOSTS="+hosts, "NCCL_ALGO="+algo)
 			if err != nil || said != "" {
 				t.Errorf("hosts %s, %s: %v\n%s", hosts, algo, err, said)
@@ -52,7 +52,7 @@ func TestLayout(t *testing.T) {
 func TestAlgo(t *testing.T) {
 	o := &op{kind: allReduce, typ: ncclapi.NcclFloat32, count: 100, c: &comm{n: 4, layout: layoutOf(membersOn("0011"))}}
 	far := &op{kind: allReduce, typ: ncclapi.NcclFloat32, count: 100, c: &comm{n: 4, layout: layoutOf(membersOn("0101"))}}
-	for text, want := range map[string]way{"Ring": byRing, "tree": byTree, "direct": direct, "^ring": byTree, "^ring,tree": direct, "Tree,Ring": byRing, "NVLS": direct} {
+	for text, want := range map[string]way{"Ring": byRing, "tree": byTree, "direct": direct, "^ring": byTree, "^ring,tree": byParts, "^ring,tree,parts": direct, "Tree,Ring": byRing, "NVLS": direct} {
 		t.Setenv("NCCL_ALGO", text)
 		if got := o.way(); got != want {
 			t.Errorf("%s: %s", text, wayNames[got])
@@ -73,6 +73,7 @@ func TestChoice(t *testing.T) {
 	}{
 		{1, 8, allReduce, 1 << 24, direct},
 		{64, 1, allReduce, 256, byTree},
+		{1024, 1, allReduce, 1 << 14, byParts},
 		{64, 8, allReduce, 1 << 24, byRing},
 		{8, 8, allReduce, 1 << 24, byRing},
 		{64, 1, broadcast, 16, byTree},

@@ -72,14 +72,19 @@ func (o *op) gather(send []byte) (*gathered, error) {
 			return nil, err
 		}
 	}
-	hosts := len(l.ranks)
+	return g, g.double(here)
+}
+
+// double gets what all hosts have, twice as much in each step.
+func (g *gathered) double(here int) error {
+	c, hosts := g.o.c, len(g.start)-1
 	for dist := 1; dist < hosts; dist *= 2 {
 		n := min(dist, hosts-dist)
 		if err := g.step(c.leads((here+hosts-dist)%hosts), c.leads((here+dist)%hosts), g.hosts(here, n), g.hosts((here+dist)%hosts, n)); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return g, nil
+	return nil
 }
 
 // hosts are the parts of n hosts from one on, in one or two pieces.
