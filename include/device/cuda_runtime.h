@@ -12,6 +12,15 @@
 #endif
 
 #ifndef __CUDACC_RTC__
+// The guards of NVIDIA's headers: older Thrust takes __host__ away where they are not there.
+#ifdef __CUDA__
+#ifndef __HOST_DEFINES_H__
+#define __HOST_DEFINES_H__
+#endif
+#ifndef __DRIVER_TYPES_H__
+#define __DRIVER_TYPES_H__
+#endif
+#endif
 #include "cuda_runtime_api.h"
 #ifdef __cplusplus
 // NVIDIA's header brings these along, and programs rely on it.

@@ -63,12 +63,16 @@ func (b *build) search() []string {
 		args = append(args, "-U"+u)
 	}
 	for _, p := range b.set[optPath] {
-		args = append(args, "-I"+p)
+		if !standard(p) {
+			args = append(args, "-I"+p)
+		}
 	}
 	for _, p := range b.set[optSystem] {
-		args = append(args, "-isystem", p)
+		if !standard(p) {
+			args = append(args, "-isystem", p)
+		}
 	}
-	if dir := b.cccl(); dir != "" {
+	if dir := b.cccl(); dir != "" && !standard(dir) {
 		args = append(args, "-isystem", dir)
 		if filepath.Base(dir) == "cccl" { // <cccl/cuda/std/…> is the same to toolkits since 13
 			args = append(args, "-idirafter", filepath.Dir(dir))
@@ -84,6 +88,13 @@ func (b *build) search() []string {
 		args = append(args, "-stdlib="+b.get(optStdlib, ""))
 	}
 	return args
+}
+
+// standard reports a folder that is searched anyway. gcc leaves it where it is; clang would search it before the C++ library, whose
+// headers include the next of a name.
+func standard(dir string) bool {
+	dir = filepath.Clean(dir)
+	return dir == "/usr/include" || dir == "/usr/local/include"
 }
 
 // cccl is the folder of Thrust, CUB and cuda/std: KUDZU_CCCL, or where toolkits since 13 have it. "" is none.

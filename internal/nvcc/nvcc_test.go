@@ -242,3 +242,16 @@ func TestQuotedOptions(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestStandardFolders: folders of the system keep their place behind the C++ library's.
+func TestStandardFolders(t *testing.T) {
+	o, err := parse([]string{"-I/usr/include", "-I/x", "-isystem", "/usr/include/", "-isystem=/usr/local/include", "-isystem=/y", "a.cu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &build{options: o, home: t.TempDir()}
+	t.Setenv(config.CCCL, "/usr/include")
+	if got := b.search(); !slices.Equal(got, []string{"-I/x", "-isystem", "/y"}) {
+		t.Errorf("searched %q", got)
+	}
+}
