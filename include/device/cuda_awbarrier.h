@@ -26,8 +26,17 @@ class awbarrier {
   awbarrier &operator=(const awbarrier &) = delete;
   __device__ __forceinline__ arrival_token arrive() { return __mbarrier_arrive(&word); }
   __device__ __forceinline__ arrival_token arrive_and_drop() { return __mbarrier_arrive_and_drop(&word); }
-  __device__ __forceinline__ bool timed_wait(arrival_token t, unsigned int) { return __mbarrier_test_wait(&word, t.t); }
-  __device__ __forceinline__ bool timed_wait_parity(bool phase, unsigned int) { return __mbarrier_test_wait_parity(&word, phase); }
+  // Both wait no longer than some cycles of the clock.
+  __device__ __forceinline__ bool timed_wait(arrival_token t, unsigned int cycles) {
+    for (long long from = clock64(); !__mbarrier_test_wait(&word, t.t);)
+      if (clock64() - from > cycles) return false;
+    return true;
+  }
+  __device__ __forceinline__ bool timed_wait_parity(bool phase, unsigned int cycles) {
+    for (long long from = clock64(); !__mbarrier_test_wait_parity(&word, phase);)
+      if (clock64() - from > cycles) return false;
+    return true;
+  }
   __device__ __forceinline__ void wait(arrival_token t) {
     while (!__mbarrier_test_wait(&word, t.t)) {
     }

@@ -1,7 +1,6 @@
 package cudart
 
 import (
-	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rt"
@@ -23,7 +22,6 @@ func (t *Thread) GetDeviceCount(out hostmem.Ptr) error {
 
 // GetDevice is the current context's device, or the one a context would be made on.
 func (t *Thread) GetDevice() (int32, error) {
-	gen := driver.Generation()
 	d, err := t.started()
 	if err != nil {
 		return 0, err
@@ -31,16 +29,11 @@ func (t *Thread) GetDevice() (int32, error) {
 	if t.Depth == 0 {
 		return t.chosen(), nil
 	}
-	dev, err := d.CtxGetDevice()
-	if err == nil {
-		d.AnsweredDevice(gen, dev)
-	}
-	return dev, err
+	return d.CtxGetDevice()
 }
 
 // SetDevice makes a device the thread's. Since CUDA 12 its context is there when the call returns.
 func (t *Thread) SetDevice(dev int32) error {
-	gen := driver.Generation()
 	if err := t.valid(dev); err != nil {
 		return err
 	}
@@ -48,7 +41,6 @@ func (t *Thread) SetDevice(dev int32) error {
 		return err
 	}
 	t.Device = dev + 1
-	t.driver().AnsweredChosen(gen, dev)
 	return nil
 }
 

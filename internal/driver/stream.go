@@ -419,7 +419,6 @@ func (t *Thread) StreamSynchronize(h cu.CUstream) error {
 
 // StreamQuery is NOT_READY while there is work.
 func (t *Thread) StreamQuery(h cu.CUstream) error {
-	gen := generation()
 	st, err := t.stream(h)
 	if err != nil {
 		return err
@@ -430,9 +429,6 @@ func (t *Thread) StreamQuery(h cu.CUstream) error {
 	done, err := st.idle()
 	if err == nil && !done {
 		return errNotReady
-	}
-	if err == nil && gen != 0 {
-		t.passWait(gen, h, st)
 	}
 	return err
 }

@@ -391,7 +391,6 @@ static inline uint64_t kz_trace_now(void) { return kz_recorder ? kz_recorder->no
 struct kz_ticket_param;
 // 0, or 1: an address was bad. A fault between kz_gather and kz_gather_bad is taken there.
 int kz_gather(uint8_t *out, const uint64_t *list, const struct kz_ticket_param *at, uint32_t n);
-int kz_store(uint64_t to, uint32_t value); // the same: writes a word to the program's memory
 extern const char kz_gather_bad[];
 // kz_queue_launch that does not wait: KZ_NOMEM where the queue is full.
 int kz_queue_launch_now(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params);
@@ -430,7 +429,6 @@ struct kz_engine {
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t nready;
 	_Atomic uint32_t njobs;   // that are open
 	_Atomic uint32_t running; // jobs that are not over; written under lock
-	_Atomic int host_cpu;     // where a thread of the program last made a queue ready
 	_Atomic uint32_t top; // 1 + highest priority that is ready, 0: none
 	_Atomic int64_t oldest[KZ_PRIORITIES]; // ready_at of the first that is ready; INT64_MAX: none
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t event; // futex of sleeping workers
