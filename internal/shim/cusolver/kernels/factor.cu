@@ -124,17 +124,51 @@ template <class T> __device__ void getf2(T *a, s64 ld, u32 m, u32 n, Pivots pivo
     }
 }
 
-// laswp exchanges rows k1 … k2-1 with those of the pivots, whose numbers count from `base`; a lane has a column.
-template <class T> __device__ void laswp(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step) {
-    for (u32 j = BLOCK_X * 32 + LANE; j < n; j += BLOCKS_X * 32) {
-        T *x = a + (s64)j * ld;
-        for (u32 c = 0; c < k2 - k1; c++) {
-            u32 k = step > 0 ? k1 + c : k2 - 1 - c;
-            u32 p = pivot(pivots, (u32)((step > 0 ? step : -step) * (s64)k)) - base;
-            T v = x[k];
-            x[k] = x[p];
-            x[p] = v;
+// laswp exchanges rows k1 … k2-1 with those of the pivots, whose numbers count from `base`. 32 exchanges at once move up to 64 rows: what
+// each becomes is found first, then the lanes are rows of one column after the other. A lane with a column of its own would have all
+// lanes meet in a few sets of the cache where the distance of columns is a power of two.
+template <class T> __device__ void laswp(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step, u32 *rows, u32 *from) {
+    u32 count = k2 - k1;
+    for (u32 c = 0; c < count; c += 32) {
+        u32 len = count - c < 32 ? count - c : 32, more = 0;
+        u32 low = step > 0 ? k1 + c : k2 - c - len; // the chunk's own rows are the first ones
+        SYNC;
+        rows[LANE] = from[LANE] = low + LANE;
+        SYNC;
+        for (u32 i = 0; i < len; i++) {
+            u32 k = step > 0 ? low + i : low + len - 1 - i;
+            u32 p = pivot(pivots, (u32)((step > 0 ? step : -step) * (s64)k)) - base, at = p - low;
+            if (at >= len) {
+                u32 found = __nvvm_vote_ballot_sync(~0u, LANE < more && rows[32 + LANE] == p);
+                at = 32 + (found ? (u32)__builtin_ctz(found) : more);
+                if (!found) {
+                    SYNC;
+                    rows[at] = from[at] = p;
+                    SYNC;
+                    more++;
+                }
+            }
+            u32 x = from[k - low], y = from[at];
+            SYNC;
+            from[k - low] = y;
+            from[at] = x;
+            SYNC;
         }
+        u32 to = rows[LANE], is = from[LANE], to2 = rows[32 + LANE], is2 = from[32 + LANE];
+        for (u32 g = BLOCK_X * 32; g < n; g += BLOCKS_X * 32)
+            for (u32 j = g; j < g + 32 && j < n; j++) {
+                T *x = a + (s64)j * ld, u = {}, v = {};
+                if (LANE < len)
+                    u = x[is];
+                if (LANE < more)
+                    v = x[is2];
+                SYNC;
+                if (LANE < len)
+                    x[to] = u;
+                if (LANE < more)
+                    x[to2] = v;
+                SYNC;
+            }
     }
 }
 
@@ -258,7 +292,8 @@ KERNEL setInfo(int *info, int v, u32 n) {
         getf2<T>(a, ld, m, n, pivots, info, at);                                                                               \
     }                                                                                                                          \
     KERNEL laswp_##name(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step) {                              \
-        laswp<T>(a, ld, n, k1, k2, pivots, base, step);                                                                        \
+        __shared__ u32 rows[64], from[64];                                                                                     \
+        laswp<T>(a, ld, n, k1, k2, pivots, base, step, rows, from);                                                            \
     }                                                                                                                          \
     KERNEL geqr2_##name(T *a, s64 ld, u32 m, u32 n, T *taus) { geqr2<T>(a, ld, m, n, taus); }                                  \
     KERNEL larft_##name(const T *a, s64 ld, u32 m, u32 k, const T *taus, T *v, T *t, s64 ldt) {                                \
