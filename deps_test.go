@@ -72,7 +72,7 @@ var rules = []rule{
 	{room: "shim/cudnn/graph", may: "hostmem lockrank shim/cudnn/fuse shim/cudnn/nn spec/dnn"},
 	{room: "shim/cudnn/fuse", may: "packed shim shim/cudnn/nn"},
 	{room: "shim/cudnn/nn", may: "packed driver shim shim/cublas softfloat spec/cu spec/blas"},
-	{room: "shim/cusolvermg", may: "driver cudart handle shim/cusolver spec/solver spec/solvermg"},
+	{room: "shim/cusolvermg", may: "driver cudart handle hostmem shim/cublas shim/cusolver spec/blas spec/cu spec/rt spec/solver spec/solvermg"},
 	{room: "shim/cublaslt", may: "packed driver shim shim/again shim/cublas handle hostmem spec/cu spec/rt spec/blas spec/lt logx"},
 	{room: "shim/cusparse", may: "packed driver shim shim/again shim/cublas cudart handle hostmem lockrank spec/cu spec/rt spec/blas spec/sparse", why: "elements and scalars are those of cuBLAS"},
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},

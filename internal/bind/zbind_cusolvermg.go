@@ -9,6 +9,9 @@ import (
 	"kudzu/internal/abi"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim/cusolvermg"
+	"kudzu/internal/spec/blas"
+	"kudzu/internal/spec/rt"
+	"kudzu/internal/spec/solver"
 	"kudzu/internal/spec/solvermg"
 )
 
@@ -16,6 +19,23 @@ import (
 var cusolvermgHandlers = [...]abi.Handler{
 	{Name: "cusolverMgCreate", Call: bind_cusolverMgCreate},
 	{Name: "cusolverMgDestroy", Call: bind_cusolverMgDestroy},
+	{Name: "cusolverMgDeviceSelect", Call: bind_cusolverMgDeviceSelect},
+	{Name: "cusolverMgCreateDeviceGrid", Call: bind_cusolverMgCreateDeviceGrid},
+	{Name: "cusolverMgDestroyGrid", Call: bind_cusolverMgDestroyGrid},
+	{Name: "cusolverMgCreateMatrixDesc", Call: bind_cusolverMgCreateMatrixDesc},
+	{Name: "cusolverMgDestroyMatrixDesc", Call: bind_cusolverMgDestroyMatrixDesc},
+	{Name: "cusolverMgSyevd_bufferSize", Call: bind_cusolverMgSyevd_bufferSize},
+	{Name: "cusolverMgSyevd", Call: bind_cusolverMgSyevd},
+	{Name: "cusolverMgGetrf_bufferSize", Call: bind_cusolverMgGetrf_bufferSize},
+	{Name: "cusolverMgGetrf", Call: bind_cusolverMgGetrf},
+	{Name: "cusolverMgGetrs_bufferSize", Call: bind_cusolverMgGetrs_bufferSize},
+	{Name: "cusolverMgGetrs", Call: bind_cusolverMgGetrs},
+	{Name: "cusolverMgPotrf_bufferSize", Call: bind_cusolverMgPotrf_bufferSize},
+	{Name: "cusolverMgPotrf", Call: bind_cusolverMgPotrf},
+	{Name: "cusolverMgPotrs_bufferSize", Call: bind_cusolverMgPotrs_bufferSize},
+	{Name: "cusolverMgPotrs", Call: bind_cusolverMgPotrs},
+	{Name: "cusolverMgPotri_bufferSize", Call: bind_cusolverMgPotri_bufferSize},
+	{Name: "cusolverMgPotri", Call: bind_cusolverMgPotri},
 }
 
 func bind_cusolverMgCreate(thread, args unsafe.Pointer) int32 {
@@ -41,7 +61,410 @@ func bind_cusolverMgDestroy(thread, args unsafe.Pointer) int32 {
 
 		Handle uint64
 	})(args)
-	err := (*cusolvermg.Thread)(thread).Destroy(solvermg.CusolverMgHandle_t(a.Handle))
+	err := (*cusolvermg.Thread)(thread).Destroy(cusolvermg.Handle(a.Handle))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgDeviceSelect(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		NbDevices uint32
+		DeviceId  uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).DeviceSelect(cusolvermg.Handle(a.Handle), int32(a.NbDevices), hostmem.Ptr(a.DeviceId))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgCreateDeviceGrid(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Grid          uint64
+		NumRowDevices uint32
+		NumColDevices uint32
+		DeviceId      uint64
+		Mapping       uint32
+	})(args)
+	if a.Grid == 0 {
+		return 3
+	}
+	r0, err := (*cusolvermg.Thread)(thread).CreateDeviceGrid(int32(a.NumRowDevices), int32(a.NumColDevices), hostmem.Ptr(a.DeviceId), solvermg.CusolverMgGridMapping_t(a.Mapping))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Grid), uint64(r0))
+	return 0
+}
+
+func bind_cusolverMgDestroyGrid(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Grid uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).DestroyGrid(solvermg.CudaLibMgGrid_t(a.Grid))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgCreateMatrixDesc(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Desc         uint64
+		NumRows      uint64
+		NumCols      uint64
+		RowBlockSize uint64
+		ColBlockSize uint64
+		DataType     uint32
+		Grid         uint64
+	})(args)
+	if a.Desc == 0 {
+		return 3
+	}
+	r0, err := (*cusolvermg.Thread)(thread).CreateMatrixDesc(int64(a.NumRows), int64(a.NumCols), int64(a.RowBlockSize), int64(a.ColBlockSize), rt.CudaDataType(a.DataType), solvermg.CudaLibMgGrid_t(a.Grid))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Desc), uint64(r0))
+	return 0
+}
+
+func bind_cusolverMgDestroyMatrixDesc(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Desc uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).DestroyMatrixDesc(solvermg.CudaLibMgMatrixDesc_t(a.Desc))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgSyevd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Jobz        uint32
+		Uplo        uint32
+		N           uint32
+		Array_d_A   uint64
+		IA          uint32
+		JA          uint32
+		DescrA      uint64
+		W           uint64
+		DataTypeW   uint32
+		ComputeType uint32
+		Lwork       uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r11, err := (*cusolvermg.Thread)(thread).SyevdBufferSize(cusolvermg.Handle(a.Handle), solver.CusolverEigMode_t(a.Jobz), blas.CublasFillMode_t(a.Uplo), int32(a.N), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), hostmem.Ptr(a.W), rt.CudaDataType(a.DataTypeW), rt.CudaDataType(a.ComputeType))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint64(r11))
+	return 0
+}
+
+func bind_cusolverMgSyevd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Jobz         uint32
+		Uplo         uint32
+		N            uint32
+		Array_d_A    uint64
+		IA           uint32
+		JA           uint32
+		DescrA       uint64
+		W            uint64
+		DataTypeW    uint32
+		ComputeType  uint32
+		Array_d_work uint64
+		Lwork        uint64
+		Info         uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).Syevd(cusolvermg.Handle(a.Handle), solver.CusolverEigMode_t(a.Jobz), blas.CublasFillMode_t(a.Uplo), int32(a.N), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), hostmem.Ptr(a.W), rt.CudaDataType(a.DataTypeW), rt.CudaDataType(a.ComputeType), hostmem.Ptr(a.Array_d_work), int64(a.Lwork), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgGetrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		M            uint32
+		N            uint32
+		Array_d_A    uint64
+		IA           uint32
+		JA           uint32
+		DescrA       uint64
+		Array_d_IPIV uint64
+		ComputeType  uint32
+		Lwork        uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r9, err := (*cusolvermg.Thread)(thread).GetrfBufferSize(cusolvermg.Handle(a.Handle), int32(a.M), int32(a.N), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), hostmem.Ptr(a.Array_d_IPIV), rt.CudaDataType(a.ComputeType))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint64(r9))
+	return 0
+}
+
+func bind_cusolverMgGetrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		M            uint32
+		N            uint32
+		Array_d_A    uint64
+		IA           uint32
+		JA           uint32
+		DescrA       uint64
+		Array_d_IPIV uint64
+		ComputeType  uint32
+		Array_d_work uint64
+		Lwork        uint64
+		Info         uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).Getrf(cusolvermg.Handle(a.Handle), int32(a.M), int32(a.N), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), hostmem.Ptr(a.Array_d_IPIV), rt.CudaDataType(a.ComputeType), hostmem.Ptr(a.Array_d_work), int64(a.Lwork), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgGetrs_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		TRANS        uint32
+		N            uint32
+		NRHS         uint32
+		Array_d_A    uint64
+		IA           uint32
+		JA           uint32
+		DescrA       uint64
+		Array_d_IPIV uint64
+		Array_d_B    uint64
+		IB           uint32
+		JB           uint32
+		DescrB       uint64
+		ComputeType  uint32
+		Lwork        uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r14, err := (*cusolvermg.Thread)(thread).GetrsBufferSize(cusolvermg.Handle(a.Handle), blas.CublasOperation_t(a.TRANS), int32(a.N), int32(a.NRHS), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), hostmem.Ptr(a.Array_d_IPIV), hostmem.Ptr(a.Array_d_B), int32(a.IB), int32(a.JB), uint64(a.DescrB), rt.CudaDataType(a.ComputeType))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint64(r14))
+	return 0
+}
+
+func bind_cusolverMgGetrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		TRANS        uint32
+		N            uint32
+		NRHS         uint32
+		Array_d_A    uint64
+		IA           uint32
+		JA           uint32
+		DescrA       uint64
+		Array_d_IPIV uint64
+		Array_d_B    uint64
+		IB           uint32
+		JB           uint32
+		DescrB       uint64
+		ComputeType  uint32
+		Array_d_work uint64
+		Lwork        uint64
+		Info         uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).Getrs(cusolvermg.Handle(a.Handle), blas.CublasOperation_t(a.TRANS), int32(a.N), int32(a.NRHS), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), hostmem.Ptr(a.Array_d_IPIV), hostmem.Ptr(a.Array_d_B), int32(a.IB), int32(a.JB), uint64(a.DescrB), rt.CudaDataType(a.ComputeType), hostmem.Ptr(a.Array_d_work), int64(a.Lwork), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgPotrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Uplo        uint32
+		N           uint32
+		Array_d_A   uint64
+		IA          uint32
+		JA          uint32
+		DescrA      uint64
+		ComputeType uint32
+		Lwork       uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolvermg.Thread)(thread).PotrfBufferSize(cusolvermg.Handle(a.Handle), blas.CublasFillMode_t(a.Uplo), int32(a.N), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), rt.CudaDataType(a.ComputeType))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint64(r8))
+	return 0
+}
+
+func bind_cusolverMgPotrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Uplo         uint32
+		N            uint32
+		Array_d_A    uint64
+		IA           uint32
+		JA           uint32
+		DescrA       uint64
+		ComputeType  uint32
+		Array_d_work uint64
+		Lwork        uint64
+		H_info       uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).Potrf(cusolvermg.Handle(a.Handle), blas.CublasFillMode_t(a.Uplo), int32(a.N), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), rt.CudaDataType(a.ComputeType), hostmem.Ptr(a.Array_d_work), int64(a.Lwork), hostmem.Ptr(a.H_info))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgPotrs_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Uplo        uint32
+		N           uint32
+		Nrhs        uint32
+		Array_d_A   uint64
+		IA          uint32
+		JA          uint32
+		DescrA      uint64
+		Array_d_B   uint64
+		IB          uint32
+		JB          uint32
+		DescrB      uint64
+		ComputeType uint32
+		Lwork       uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r13, err := (*cusolvermg.Thread)(thread).PotrsBufferSize(cusolvermg.Handle(a.Handle), blas.CublasFillMode_t(a.Uplo), int32(a.N), int32(a.Nrhs), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), hostmem.Ptr(a.Array_d_B), int32(a.IB), int32(a.JB), uint64(a.DescrB), rt.CudaDataType(a.ComputeType))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint64(r13))
+	return 0
+}
+
+func bind_cusolverMgPotrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Uplo         uint32
+		N            uint32
+		Nrhs         uint32
+		Array_d_A    uint64
+		IA           uint32
+		JA           uint32
+		DescrA       uint64
+		Array_d_B    uint64
+		IB           uint32
+		JB           uint32
+		DescrB       uint64
+		ComputeType  uint32
+		Array_d_work uint64
+		Lwork        uint64
+		H_info       uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).Potrs(cusolvermg.Handle(a.Handle), blas.CublasFillMode_t(a.Uplo), int32(a.N), int32(a.Nrhs), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), hostmem.Ptr(a.Array_d_B), int32(a.IB), int32(a.JB), uint64(a.DescrB), rt.CudaDataType(a.ComputeType), hostmem.Ptr(a.Array_d_work), int64(a.Lwork), hostmem.Ptr(a.H_info))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverMgPotri_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Uplo        uint32
+		N           uint32
+		Array_d_A   uint64
+		IA          uint32
+		JA          uint32
+		DescrA      uint64
+		ComputeType uint32
+		Lwork       uint64
+	})(args)
+	if a.Lwork == 0 {
+		return 3
+	}
+	r8, err := (*cusolvermg.Thread)(thread).PotriBufferSize(cusolvermg.Handle(a.Handle), blas.CublasFillMode_t(a.Uplo), int32(a.N), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), rt.CudaDataType(a.ComputeType))
+	if err != nil {
+		return cusolvermg.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Lwork), uint64(r8))
+	return 0
+}
+
+func bind_cusolverMgPotri(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Uplo         uint32
+		N            uint32
+		Array_d_A    uint64
+		IA           uint32
+		JA           uint32
+		DescrA       uint64
+		ComputeType  uint32
+		Array_d_work uint64
+		Lwork        uint64
+		H_info       uint64
+	})(args)
+	err := (*cusolvermg.Thread)(thread).Potri(cusolvermg.Handle(a.Handle), blas.CublasFillMode_t(a.Uplo), int32(a.N), hostmem.Ptr(a.Array_d_A), int32(a.IA), int32(a.JA), uint64(a.DescrA), rt.CudaDataType(a.ComputeType), hostmem.Ptr(a.Array_d_work), int64(a.Lwork), hostmem.Ptr(a.H_info))
 	if err != nil {
 		return cusolvermg.Code(err)
 	}

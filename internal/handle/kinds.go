@@ -33,8 +33,10 @@ const (
 	CusolverMany
 	CusolverSparse
 	CusolverSparseInfo
+	CusolverGrid
+	CusolverManyMatrix
 
-	lastKind = CusolverSparseInfo
+	lastKind = CusolverManyMatrix
 )
 
 // There is room for all of them.
