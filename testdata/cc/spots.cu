@@ -86,8 +86,18 @@ __global__ void traps(int n) {
   if (n) __trap();
 }
 
+__global__ void breaks() { __brkpt(); } // nobody debugs it
+
 int main() {
   fflush(stdout);
+  if (pid_t child = fork(); child == 0) {
+    breaks<<<1, 1>>>();
+    printf("brkpt %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+    fflush(stdout);
+    _exit(0);
+  } else {
+    waitpid(child, nullptr, 0);
+  }
   if (pid_t child = fork(); child == 0) { // the context of a kernel that trapped is of no use any more
     traps<<<1, 1>>>(0);
     printf("no trap %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
