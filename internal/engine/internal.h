@@ -429,6 +429,7 @@ struct kz_engine {
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t nready;
 	_Atomic uint32_t njobs;   // that are open
 	_Atomic uint32_t running; // jobs that are not over; written under lock
+	_Atomic int host_cpu;     // where a thread of the program last made a queue ready
 	_Atomic uint32_t top; // 1 + highest priority that is ready, 0: none
 	_Atomic int64_t oldest[KZ_PRIORITIES]; // ready_at of the first that is ready; INT64_MAX: none
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t event; // futex of sleeping workers

@@ -4,6 +4,7 @@
 // will) or BLOCKED (on a fence or a task). Whoever changes the state away from IDLE holds a reference until it is IDLE
 // again, so a queue may be closed the moment its last operation is complete.
 #include "internal.h"
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +151,10 @@ static void end(struct kz_queue *q, struct kz_op *op, bool small, uint64_t t0) {
 		kz_queue_ref(q);
 	}
 	kz_release(&q->lock);
-	if (idle) kz_ready_push(q, small, brief, 0);
+	if (idle) {
+		atomic_store_explicit(&q->e->host_cpu, sched_getcpu(), memory_order_relaxed);
+		kz_ready_push(q, small, brief, 0);
+	}
 	if (t0) kz_trace_enqueued(&noted);
 }
 

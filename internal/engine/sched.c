@@ -8,8 +8,8 @@
 // A job has at most as many threads as there are workers, those that synchronize included: one more than there are
 // processors, and the job ends when a thread that was pushed aside comes back for its chunk. Blocks that wait for each
 // other are another matter: they get all the threads there are.
-#include "chunk.h"
 #include "internal.h"
+#include "chunk.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -389,8 +389,10 @@ static void do_work(struct kz_ctx *c, struct work *w) {
 static bool await_work(struct kz_engine *e, struct work *w) {
 	bool got = false;
 	int64_t now = kz_nanos(), end = now + SPIN_NS, last = now + SPIN_JOB_NS;
-	// Polling is for idle processors: where every one has a thread that works, it would push that aside.
-	bool room = atomic_load_explicit(&e->busy, memory_order_relaxed) + atomic_load(&e->spinning) < (uint32_t)e->n;
+	// Polling is for idle processors: where every one has a thread that works, it would push that aside. A worker that the system put on
+	// the program's processor has pushed the program aside already, which would give it the next work.
+	bool room = atomic_load_explicit(&e->busy, memory_order_relaxed) + atomic_load(&e->spinning) < (uint32_t)e->n &&
+	            atomic_load_explicit(&e->host_cpu, memory_order_relaxed) != sched_getcpu();
 	if (room) atomic_fetch_add(&e->spinning, 1);
 	while (room && !got && now < end && !atomic_load_explicit(&e->stopping, memory_order_relaxed)) {
 		for (int i = 0; i < 16 && !pending(e); i++) kz_relax();
@@ -672,6 +674,7 @@ int kz_engine_start(int threads, struct kz_engine **out) {
 	kz_lock_init(&e->all_lock, KZ_RANK_QUEUES);
 	kz_lock_init(&e->task_lock, KZ_RANK_TASKS);
 	e->n = threads < 1 ? 1 : threads;
+	e->host_cpu = -1;
 	kz_ready_start(e);
 	e->narrow = !kz_windows_fit(e->n);
 	kz_fault_install();
