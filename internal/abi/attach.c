@@ -46,24 +46,18 @@ int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args) {
 	return rc;
 }
 
-static struct {
-	kz_fast_launch_fn *launch;
-	kz_fast_wait_fn *wait;
-} fast;
+static const struct kz_fast *fast;
 
-void kz_fast_set(uint64_t launch, uint64_t wait) {
-	fast.launch = (kz_fast_launch_fn *)launch;
-	fast.wait = (kz_fast_wait_fn *)wait;
-}
+void kz_fast_set(uint64_t calls) { fast = (const struct kz_fast *)calls; }
 
-// PASS is whether C makes a call without Go: fast.launch or fast.wait with what they take beside the thread's tickets and context. errno
+// PASS is whether C makes a call without Go: a function of fast with what it takes beside the thread's tickets and context. errno
 // stays. The wiring has set fast before Go leaves a ticket.
 #define PASS(call, ...)                                                                                                        \
 	({                                                                                                                     \
 		struct kz_thread *t = host->thread();                                                                          \
 		int saved = errno;                                                                                             \
 		bool done = t->tickets && t->depth - 1 < KZ_CONTEXT_STACK && !(t->flags & (KZ_THREAD_CALLBACK | KZ_THREAD_QUIET)) && \
-		            fast.call(t->tickets, t->stack[t->depth - 1], __VA_ARGS__);                                        \
+		            fast->call(t->tickets, t->stack[t->depth - 1], __VA_ARGS__);                                        \
 		errno = saved;                                                                                                 \
 		done;                                                                                                          \
 	})
@@ -92,11 +86,52 @@ int32_t kz_door_launch_runtime(uint32_t id, uint32_t flag, void *args) {
 	return rc;
 }
 
-static int32_t wait_for(uint64_t stream, uint32_t id, uint32_t flag, void *args) { return PASS(wait, stream) ? 0 : kz_door(id, flag, args); }
+// Where a kernel was missing the runtime's waits say so (cudart/unwritten.go).
+static bool unwritten(uint32_t flag) { return (flag & KZ_DOOR_RUNTIME) && __atomic_load_n(host->lasting, __ATOMIC_RELAXED); }
+
+static int32_t wait_for(uint64_t stream, uint32_t id, uint32_t flag, void *args) {
+	return !unwritten(flag) && PASS(wait, stream) ? 0 : kz_door(id, flag, args);
+}
 
 int32_t kz_door_wait(uint32_t id, uint32_t flag, void *args) { return wait_for(*(uint64_t *)args, id, flag, args); }
 
 int32_t kz_door_wait_all(uint32_t id, uint32_t flag, void *args) { return wait_for(UINT64_MAX, id, flag, args); }
+
+int32_t kz_door_query(uint32_t id, uint32_t flag, void *args) {
+	return PASS(query, *(uint64_t *)args) ? 0 : kz_door(id, flag, args);
+}
+
+// Questions. A result that has nowhere to go is for Go to refuse.
+
+int32_t kz_door_device(uint32_t id, uint32_t flag, void *args) {
+	const uint64_t to[2] = {*(uint64_t *)args};
+	return to[0] && PASS(answer, KZ_ASK_DEVICE, 0, to) ? 0 : kz_door(id, flag, args);
+}
+
+int32_t kz_door_set_device(uint32_t id, uint32_t flag, void *args) {
+	const int32_t dev = *(int32_t *)args;
+	const uint64_t to[2] = {0};
+	if (!PASS(answer, KZ_ASK_CHOSEN, (uint64_t)dev, to))
+		return kz_door(id, flag, args);
+	host->thread()->device = dev + 1;
+	return 0;
+}
+
+int32_t kz_door_primary(uint32_t id, uint32_t flag, void *args) {
+	const struct {
+		int32_t dev;
+		uint64_t to[2];
+	} *a = args;
+	return a->to[0] && a->to[1] && PASS(answer, KZ_ASK_PRIMARY, (uint64_t)a->dev, a->to) ? 0 : kz_door(id, flag, args);
+}
+
+int32_t kz_door_capture(uint32_t id, uint32_t flag, void *args) {
+	const struct {
+		uint64_t stream, to;
+	} *a = args;
+	const uint64_t to[2] = {a->to};
+	return a->to && PASS(answer, KZ_ASK_CAPTURE, a->stream, to) ? 0 : kz_door(id, flag, args);
+}
 
 static void thread_ended(struct kz_thread *t) { kzDoor(t, KZ_THREAD_END, NULL); }
 

@@ -231,7 +231,7 @@ func CallQuiet(fn, a, b, c, d uint64) uint64 {
 }
 
 // FastPath gives the door the engine's functions for calls that need no Go.
-func FastPath(launch, wait uint64) { C.kz_fast_set(C.uint64_t(launch), C.uint64_t(wait)) }
+func FastPath(calls uint64) { C.kz_fast_set(C.uint64_t(calls)) }
 
 // CallOut calls a C function of the program with up to four arguments.
 func CallOut(fn, a, b, c, d uint64) uint64 {

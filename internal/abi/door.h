@@ -26,13 +26,17 @@ int32_t kz_door(uint32_t id, uint32_t flag, void *args);
 // kz_door_ends is kz_door for calls that may end a context.
 int32_t kz_door_ends(uint32_t id, uint32_t flag, void *args);
 
-// kz_door for cuLaunchKernel, cuStreamSynchronize and cuCtxSynchronize: where the thread has a ticket, C does it without Go
-// (engine/fastpath.c).
+// kz_door for calls that C makes without Go where the thread has a ticket or an answer (engine/fastpath.c).
 int32_t kz_door_launch(uint32_t id, uint32_t flag, void *args);
 int32_t kz_door_launch_runtime(uint32_t id, uint32_t flag, void *args); // cudaLaunchKernel
 int32_t kz_door_wait(uint32_t id, uint32_t flag, void *args);
 int32_t kz_door_wait_all(uint32_t id, uint32_t flag, void *args);
-void kz_fast_set(uint64_t launch, uint64_t wait);
+int32_t kz_door_query(uint32_t id, uint32_t flag, void *args);
+int32_t kz_door_device(uint32_t id, uint32_t flag, void *args);     // cudaGetDevice
+int32_t kz_door_set_device(uint32_t id, uint32_t flag, void *args); // cudaSetDevice
+int32_t kz_door_primary(uint32_t id, uint32_t flag, void *args);    // cuDevicePrimaryCtxGetState
+int32_t kz_door_capture(uint32_t id, uint32_t flag, void *args);    // cuStreamIsCapturing
+void kz_fast_set(uint64_t calls); // a struct kz_fast
 
 // kz_host_secure: the process has more rights than the user who started it.
 int kz_host_secure(void);

@@ -6,6 +6,11 @@
 #define launch_runtime kz_door_launch_runtime
 #define wait kz_door_wait
 #define wait_all kz_door_wait_all
+#define query kz_door_query
+#define device kz_door_device
+#define set_device kz_door_set_device
+#define primary kz_door_primary
+#define capture kz_door_capture
 #define GO(in, slot, name, signature, door, shape, sum) STUB_##signature(KZ_STUB(slot), door, KZ_CALL(slot), KZ_RUNTIME)
 #define VARIANT(in, slot, name, row, signature, door, shape, sum) \
 	STUB_##signature(KZ_STUB(slot), door, KZ_CALL(row), (KZ_RUNTIME | KZ_THREAD_PER_THREAD))

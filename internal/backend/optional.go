@@ -175,7 +175,20 @@ type FastPath interface {
 	Changed()
 	// Counters are words that C counts in, and what frees them, when no ticket that names them is good.
 	Counters(n int) (words []atomic.Uint64, free func())
+	// Answered lets C give the same answer to a question about of, which was asked in the key's context.
+	Answered(key TicketKey, ask Ask, of uint64, value [2]uint32)
 }
+
+// Ask is a question that programs ask all the time.
+type Ask uint8
+
+// What is asked.
+const (
+	AskDevice  Ask = iota // which device is the current one
+	AskChosen             // whether choosing this device changes nothing
+	AskPrimary            // flags of a device's primary context, and whether it is alive
+	AskCapture            // whether a stream is captured
+)
 
 // TicketKey is what a call must name to be made with a ticket, on the thread whose place for tickets this is.
 type TicketKey struct {

@@ -1,6 +1,7 @@
 package cudart
 
 import (
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/rt"
@@ -22,6 +23,7 @@ func (t *Thread) GetDeviceCount(out hostmem.Ptr) error {
 
 // GetDevice is the current context's device, or the one a context would be made on.
 func (t *Thread) GetDevice() (int32, error) {
+	gen := driver.Generation()
 	d, err := t.started()
 	if err != nil {
 		return 0, err
@@ -29,11 +31,16 @@ func (t *Thread) GetDevice() (int32, error) {
 	if t.Depth == 0 {
 		return t.chosen(), nil
 	}
-	return d.CtxGetDevice()
+	dev, err := d.CtxGetDevice()
+	if err == nil {
+		d.AnsweredDevice(gen, dev)
+	}
+	return dev, err
 }
 
 // SetDevice makes a device the thread's. Since CUDA 12 its context is there when the call returns.
 func (t *Thread) SetDevice(dev int32) error {
+	gen := driver.Generation()
 	if err := t.valid(dev); err != nil {
 		return err
 	}
@@ -41,6 +48,7 @@ func (t *Thread) SetDevice(dev int32) error {
 		return err
 	}
 	t.Device = dev + 1
+	t.driver().AnsweredChosen(gen, dev)
 	return nil
 }
 

@@ -15,10 +15,12 @@ import (
 //   - launches into the legacy stream, while its context has no blocking stream: there is nothing to be ordered with;
 //   - launches into a blocking stream, until the legacy stream next looks at what the blocking streams have;
 //   - launches into a non-blocking stream;
-//   - waits for a stream, or for a context that has the legacy stream only.
+//   - waits for a stream, or for a context that has the legacy stream only, and whether a stream is done;
+//   - questions whose answer no call changes that does not say so: the current device, the state of a primary context, whether a
+//     stream is captured.
 //
 // Whoever changes what a call was checked against changes it first and then calls changed: handles that end, captures that
-// begin, faults, streams that are made, attributes of functions, references of textures.
+// begin, faults, streams that are made, attributes of functions, references of textures, primary contexts that wake.
 
 // findFastPath looks whether there is such a device.
 func (s *state) findFastPath() {
@@ -67,6 +69,30 @@ func counters[T any](s *state, owner *T, n int) []atomic.Uint64 {
 	words, free := s.fast.Counters(n)
 	runtime.AddCleanup(owner, func(free func()) { free() }, free)
 	return words
+}
+
+// Generation is what an answer to the call that begins now is good for, for AnsweredDevice and AnsweredChosen.
+func Generation() uint64 { return generation() }
+
+// answered lets C give an answer again that was found since the generation was read: to a question about of, in the current context.
+func (t *Thread) answered(gen uint64, ask backend.Ask, of uint64, value ...uint32) {
+	if gen == 0 || t.Depth == 0 || t.Depth > MaxContextStack || !t.steady(gen) {
+		return
+	}
+	var v [2]uint32
+	copy(v[:], value)
+	key := backend.TicketKey{Thread: &t.Tickets, Generation: gen, Context: t.Stack[t.Depth-1]}
+	current.Load().fast.Answered(key, ask, of, v)
+}
+
+// AnsweredDevice is answered for the runtime's question for the current device.
+func (t *Thread) AnsweredDevice(gen uint64, dev cu.CUdevice) {
+	t.answered(gen, backend.AskDevice, 0, uint32(dev))
+}
+
+// AnsweredChosen says that the current context is the one that the choice of a device leads to.
+func (t *Thread) AnsweredChosen(gen uint64, dev cu.CUdevice) {
+	t.answered(gen, backend.AskChosen, uint64(dev))
 }
 
 // steady reports whether the generation is the one of the thread's call before: a ticket costs more than it saves where every call is

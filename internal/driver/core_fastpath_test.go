@@ -13,6 +13,17 @@ type fastDevice struct {
 	*fakeDevice
 	gen     atomic.Uint64
 	tickets map[backend.TicketKey]bool
+	answers map[question]answer
+}
+
+type question struct {
+	ask backend.Ask
+	of  uint64
+}
+
+type answer struct {
+	gen, context uint64
+	value        [2]uint32
 }
 
 type fastQueue struct {
@@ -24,6 +35,9 @@ func (d *fastDevice) Generation() uint64 { return d.gen.Load() }
 func (d *fastDevice) Changed()           { d.gen.Add(1) }
 func (d *fastDevice) Counters(n int) ([]atomic.Uint64, func()) {
 	return make([]atomic.Uint64, n), func() {}
+}
+func (d *fastDevice) Answered(key backend.TicketKey, ask backend.Ask, of uint64, value [2]uint32) {
+	d.answers[question{ask, of}] = answer{key.Generation, key.Context, value}
 }
 func (d *fastDevice) NewQueue(p int) (backend.Queue, error) {
 	q, err := d.fakeDevice.NewQueue(p)
@@ -50,7 +64,7 @@ func (d *fastDevice) live() int {
 func newFastPath(t *testing.T) (*Thread, *fastDevice, *cmem, cu.CUmodule) {
 	t.Helper()
 	b := newFake(1)
-	d := &fastDevice{fakeDevice: b.devs[0].(*fakeDevice), tickets: map[backend.TicketKey]bool{}}
+	d := &fastDevice{fakeDevice: b.devs[0].(*fakeDevice), tickets: map[backend.TicketKey]bool{}, answers: map[question]answer{}}
 	d.gen.Store(1)
 	b.devs[0] = d
 	Start([]backend.Backend{b}, func(fn, a, bb, c, _ uint64) uint64 { return fakeCall(fn, a, bb, c) })
@@ -149,4 +163,87 @@ func TestFastPathTickets(t *testing.T) {
 	e = mustFn(t, th, m, "empty")
 	gets("legacy", 1, launchOn(0))
 	ends("reset", func() error { return th.DevicePrimaryCtxReset(0) })
+}
+
+// TestFastPathAnswers: which questions C may answer, and what ends the answers.
+func TestFastPathAnswers(t *testing.T) {
+	th, d, c, _ := newFastPath(t)
+	nb, err := th.StreamCreate(uint32(cu.CU_STREAM_NON_BLOCKING))
+	want(t, "stream", err, 0)
+	ctx, err := th.CtxGetCurrent()
+	want(t, "current", err, 0)
+	capturing := func() error { _, err := th.StreamIsCapturing(nb); return err }
+	primary := func() error { _, _, err := th.DevicePrimaryCtxGetState(0); return err }
+	asks := map[question]func() error{
+		{backend.AskCapture, uint64(nb)}: capturing,
+		{backend.AskPrimary, 0}:          primary,
+		{backend.AskDevice, 0}:           func() error { th.AnsweredDevice(Generation(), 0); return nil },
+		{backend.AskChosen, 0}:           func() error { th.AnsweredChosen(Generation(), 0); return nil },
+	}
+	live := func() int {
+		n := 0
+		for _, a := range d.answers {
+			if a.gen == d.gen.Load() && a.context == uint64(ctx) {
+				n++
+			}
+		}
+		return n
+	}
+	ask := func(what string) {
+		t.Helper()
+		for range 2 {
+			for q, f := range asks {
+				if err := f(); err != nil {
+					t.Errorf("%s, %v: %v", what, q, err)
+				}
+			}
+		}
+	}
+	change := func(what string, left int, f func() error) {
+		t.Helper()
+		ask("before " + what)
+		if n := live(); n != len(asks) {
+			t.Errorf("before %s: %d answers of %d", what, n, len(asks))
+		}
+		want(t, what, f(), 0)
+		if n := live(); n != left {
+			t.Errorf("%s: %d answers stay, want %d", what, n, left)
+		}
+	}
+	change("nothing", len(asks), func() error { return nil })
+	change("flags", 0, func() error { return th.DevicePrimaryCtxSetFlags(0, uint32(cu.CU_CTX_SCHED_YIELD)) })
+	ask("with flags")
+	if a := d.answers[question{backend.AskPrimary, 0}]; a.value != [2]uint32{uint32(cu.CU_CTX_SCHED_YIELD), 1} {
+		t.Errorf("the primary context's state is %v", a.value)
+	}
+	change("capture", 0, func() error { return th.StreamBeginCapture(nb, cu.CU_STREAM_CAPTURE_MODE_RELAXED) })
+	ask("while a stream is captured")
+	if n := live(); n != 0 {
+		t.Errorf("%d answers while a stream is captured", n)
+	}
+	want(t, "end", th.StreamEndCapture(nb, c.words(0)), 0)
+	want(t, "no such stream", func() error { _, err := th.StreamIsCapturing(12345); return err }(), 400)
+	if _, ok := d.answers[question{backend.AskCapture, 12345}]; ok {
+		t.Error("an error is remembered")
+	}
+	change("stream destroyed", 0, func() error { return th.StreamDestroy(nb) })
+	delete(asks, question{backend.AskCapture, uint64(nb)})
+	change("reset", 0, func() error { return th.DevicePrimaryCtxReset(0) })
+	ask("asleep")
+	if a := d.answers[question{backend.AskPrimary, 0}]; a.gen == d.gen.Load() && a.value[1] != 0 {
+		t.Error("a primary context that was reset is alive")
+	}
+	change("awake again", 0, func() error { _, err := th.DevicePrimaryCtxRetain(0); return err })
+	ask("awake")
+	if a := d.answers[question{backend.AskPrimary, 0}]; a.gen != d.gen.Load() || a.value[1] != 1 {
+		t.Error("a primary context that woke is asleep")
+	}
+	alone := *th
+	alone.Depth = 0
+	d.answers = map[question]answer{}
+	alone.AnsweredDevice(Generation(), 0)
+	alone.AnsweredDevice(Generation(), 0)
+	if len(d.answers) != 0 {
+		t.Error("an answer without a context")
+	}
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"kudzu/internal/backend"
 	"kudzu/internal/spec/cu"
 )
 
@@ -52,6 +53,7 @@ func (t *Thread) DevicePrimaryCtxRetain(dev cu.CUdevice) (cu.CUcontext, error) {
 		if err := c.wake(d.flags); err != nil {
 			return 0, err
 		}
+		c.state.changed()
 	}
 	d.refs++
 	return c.handle, nil
@@ -72,6 +74,7 @@ func (t *Thread) DevicePrimaryCtxRelease(dev cu.CUdevice) error {
 	if d.refs == 0 && d.primary.alive.Load() {
 		d.primary.put()
 		d.flags = 0
+		d.primary.state.changed()
 	}
 	return nil
 }
@@ -88,18 +91,22 @@ func (t *Thread) DevicePrimaryCtxReset(dev cu.CUdevice) error {
 		d.primary.put()
 	}
 	d.flags = 0
+	current.Load().changed()
 	return nil
 }
 
 // DevicePrimaryCtxGetState tells flags and whether the context is alive.
 func (t *Thread) DevicePrimaryCtxGetState(dev cu.CUdevice) (flags uint32, active int32, err error) {
+	gen := generation()
 	d, err := t.device(dev)
 	if err != nil {
 		return 0, 0, err
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.flags, int32(truth(d.primary != nil && d.primary.alive.Load())), nil
+	flags, active = d.flags, int32(truth(d.primary != nil && d.primary.alive.Load()))
+	d.mu.Unlock()
+	t.answered(gen, backend.AskPrimary, uint64(dev), flags, uint32(active))
+	return flags, active, nil
 }
 
 // DevicePrimaryCtxSetFlags sets the flags, of a living context too.
@@ -119,5 +126,6 @@ func (t *Thread) DevicePrimaryCtxSetFlags(dev cu.CUdevice, flags uint32) error {
 		c.flags = d.flags
 		c.mu.Unlock()
 	}
+	current.Load().changed()
 	return nil
 }

@@ -3,6 +3,7 @@ package driver
 import (
 	"slices"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
@@ -35,7 +36,11 @@ func (t *Thread) captureStatus(h cu.CUstream) (*Stream, *capture, cu.CUstreamCap
 
 // StreamIsCapturing tells whether a stream's work goes into a graph.
 func (t *Thread) StreamIsCapturing(h cu.CUstream) (cu.CUstreamCaptureStatus, error) {
+	gen := generation()
 	_, _, status, err := t.captureStatus(h)
+	if err == nil && status == cu.CU_STREAM_CAPTURE_STATUS_NONE {
+		t.answered(gen, backend.AskCapture, uint64(h), uint32(status))
+	}
 	return status, err
 }
 

@@ -419,6 +419,7 @@ func (t *Thread) StreamSynchronize(h cu.CUstream) error {
 
 // StreamQuery is NOT_READY while there is work.
 func (t *Thread) StreamQuery(h cu.CUstream) error {
+	gen := generation()
 	st, err := t.stream(h)
 	if err != nil {
 		return err
@@ -429,6 +430,9 @@ func (t *Thread) StreamQuery(h cu.CUstream) error {
 	done, err := st.idle()
 	if err == nil && !done {
 		return errNotReady
+	}
+	if err == nil && gen != 0 {
+		t.passWait(gen, h, st)
 	}
 	return err
 }

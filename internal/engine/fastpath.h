@@ -44,12 +44,25 @@ struct kz_wait {
 };
 #define KZ_ALL_STREAMS UINT64_MAX
 
+// An answer to a question: what it is about, and the current context, decide it until something changes.
+enum kz_ask {
+	KZ_ASK_DEVICE,  // which device is the current one
+	KZ_ASK_CHOSEN,  // whether choosing this device changes nothing
+	KZ_ASK_PRIMARY, // flags of a device's primary context, and whether it is alive
+	KZ_ASK_CAPTURE, // whether a stream is captured
+};
+struct kz_answer {
+	uint64_t generation, context, of;
+	uint32_t ask, value[2];
+};
+
 struct kz_tickets; // of one thread: nobody else looks at them
 
 uint64_t *kz_counters_new(uint64_t n); // n words, zero, for free(); NULL without memory
 struct kz_tickets *kz_tickets_new(void); // for free(); NULL without memory
 void kz_ticket_put(struct kz_tickets *t, const struct kz_ticket *p);
 void kz_wait_put(struct kz_tickets *t, const struct kz_wait *w);
+void kz_answer_put(struct kz_tickets *t, const struct kz_answer *a);
 
 uint64_t *kz_generation(void); // read atomically; never 0
 // What tickets were checked against has changed: none made before is good any more, and none is in use when this returns.
@@ -60,5 +73,18 @@ typedef int kz_fast_launch_fn(struct kz_tickets *t, uint64_t context, const stru
 typedef int kz_fast_wait_fn(struct kz_tickets *t, uint64_t context, uint64_t stream);
 kz_fast_launch_fn kz_fast_launch;
 kz_fast_wait_fn kz_fast_wait;
+
+// 1: the answer goes to up to two addresses, 0 for none. 0: Go must answer.
+typedef int kz_fast_answer_fn(struct kz_tickets *t, uint64_t context, enum kz_ask ask, uint64_t of, const uint64_t to[2]);
+kz_fast_answer_fn kz_fast_answer;
+// 1: all work of the stream is done. 0: Go must say.
+kz_fast_wait_fn kz_fast_query;
+
+struct kz_fast {
+	kz_fast_launch_fn *launch;
+	kz_fast_wait_fn *wait, *query;
+	kz_fast_answer_fn *answer;
+};
+extern const struct kz_fast kz_fast;
 
 #endif

@@ -17,6 +17,12 @@ type launchCall struct {
 	stream, params, extra uint64
 }
 
+// fastCalls is struct kz_fast.
+func fastCalls() *struct{ launch, wait, query, answer uintptr } {
+	at := uintptr(FastPathCalls())
+	return *(**struct{ launch, wait, query, answer uintptr })(unsafe.Pointer(&at))
+}
+
 // lane is a thread's tickets, and what a launch with one of them needs, in C's memory.
 type lane struct {
 	r           *rig
@@ -59,7 +65,7 @@ func (l *lane) ticket(q *Queue, k *Kernel) {
 func (l *lane) launch() bool { return l.launchIn(laneContext) }
 
 func (l *lane) launchIn(context uintptr) bool {
-	fn, _ := FastPathCalls()
+	fn := fastCalls().launch
 	if l.tickets == 0 { // the door looks
 		return false
 	}
@@ -68,9 +74,73 @@ func (l *lane) launchIn(context uintptr) bool {
 }
 
 func (l *lane) wait() bool {
-	_, fn := FastPathCalls()
+	fn := fastCalls().wait
 	r, _, _ := purego.SyscallN(uintptr(fn), uintptr(l.tickets), laneContext, 9)
 	return r&1 != 0
+}
+
+func (l *lane) query() bool {
+	r, _, _ := purego.SyscallN(fastCalls().query, uintptr(l.tickets), laneContext, 9)
+	return r&1 != 0
+}
+
+func (l *lane) answer(context uintptr, ask Ask, of uint64, to ...uint64) bool {
+	_, at := l.r.alloc(2)
+	copy(at, to)
+	r, _, _ := purego.SyscallN(fastCalls().answer, uintptr(l.tickets), context, uintptr(ask), uintptr(of), uintptr(unsafe.Pointer(&at[0])))
+	return r&1 != 0
+}
+
+// An answer is given to the same question in the same context, until something changes, and not to an address that is bad.
+func TestFastAnswer(t *testing.T) {
+	r := newRig(t, 1)
+	l := newLane(r)
+	at, v := r.alloc(2)
+	Answered(&l.tickets, TicketKey{Generation: Generation(), Context: laneContext}, AskPrimary, 3, [2]uint32{40, 41})
+	if !l.answer(laneContext, AskPrimary, 3, at, at+8) || v[0] != 40 || v[1] != 41 {
+		t.Errorf("answered %v", v)
+	}
+	if !l.answer(laneContext, AskPrimary, 3, at) || !l.answer(laneContext, AskPrimary, 3) {
+		t.Error("not answered where less is asked for")
+	}
+	if l.answer(laneContext+1, AskPrimary, 3, at) || l.answer(laneContext, AskPrimary, 4, at) || l.answer(laneContext, AskDevice, 3, at) {
+		t.Error("another question has the same answer")
+	}
+	if l.answer(laneContext, AskPrimary, 3, 24) || l.answer(laneContext, AskPrimary, 3, 1<<63, at) {
+		t.Error("written to a bad address")
+	}
+	Changed()
+	if l.answer(laneContext, AskPrimary, 3, at) {
+		t.Error("an answer outlives a change")
+	}
+}
+
+// Whether a stream is done is said without Go where it is.
+func TestFastQuery(t *testing.T) {
+	r := newRig(t, 2)
+	d, q := r.domain()
+	l := newLane(r)
+	l.ticket(q, kernel(t, kEmpty))
+	if !l.query() {
+		t.Error("an idle queue is not done")
+	}
+	stop := make(chan struct{})
+	r.ok(q.Task(func() error { <-stop; return nil }, 0))
+	if !l.launch() || l.query() {
+		t.Error("done before it began")
+	}
+	close(stop)
+	r.ok(q.Sync())
+	if !l.query() || l.synced.Load() != 1 {
+		t.Errorf("%d is done", l.synced.Load())
+	}
+	r.ok(q.Launch(kernel(t, kNullRead), grid(1)))
+	l.put.Add(1)
+	if err := q.Sync(); err == nil || l.query() {
+		t.Error("the fault is not Go's to tell", err)
+	}
+	q.Close()
+	d.Close()
 }
 
 func TestFastPath(t *testing.T) {

@@ -12,8 +12,10 @@ package engine
 #cgo noescape kz_wait_put
 #cgo nocallback kz_wait_put
 
-static uint64_t fast_launch(void) { return (uint64_t)kz_fast_launch; }
-static uint64_t fast_wait(void) { return (uint64_t)kz_fast_wait; }
+#cgo noescape kz_answer_put
+#cgo nocallback kz_answer_put
+
+static uint64_t fast_calls(void) { return (uint64_t)&kz_fast; }
 */
 import "C"
 
@@ -30,10 +32,8 @@ const (
 	MaxPassBytes  = C.KZ_TICKET_BYTES
 )
 
-// FastPathCalls are the addresses of kz_fast_launch and kz_fast_wait.
-func FastPathCalls() (launch, wait uint64) {
-	return uint64(C.fast_launch()), uint64(C.fast_wait())
-}
+// FastPathCalls is the address of kz_fast, the list of the functions that C calls without Go.
+func FastPathCalls() uint64 { return uint64(C.fast_calls()) }
 
 var generation = (*atomic.Uint64)(unsafe.Pointer(C.kz_generation()))
 
@@ -88,6 +88,30 @@ func tickets(thread *uint64) *C.struct_kz_tickets {
 		*p = C.kz_tickets_new()
 	}
 	return *p
+}
+
+// Ask is enum kz_ask: a question that C answers as Go did, as long as nothing has changed.
+type Ask uint32
+
+// The questions.
+const (
+	AskDevice  = Ask(C.KZ_ASK_DEVICE)
+	AskChosen  = Ask(C.KZ_ASK_CHOSEN)
+	AskPrimary = Ask(C.KZ_ASK_PRIMARY)
+	AskCapture = Ask(C.KZ_ASK_CAPTURE)
+)
+
+// Answered leaves an answer with a thread: to ask about of, in the key's context.
+func Answered(thread *uint64, key TicketKey, ask Ask, of uint64, value [2]uint32) {
+	t := tickets(thread)
+	if t == nil {
+		return
+	}
+	a := C.struct_kz_answer{
+		generation: C.uint64_t(key.Generation), context: C.uint64_t(key.Context), of: C.uint64_t(of), ask: C.uint32_t(ask),
+		value: [2]C.uint32_t{C.uint32_t(value[0]), C.uint32_t(value[1])},
+	}
+	C.kz_answer_put(t, &a)
 }
 
 func address(w *atomic.Uint64) C.uint64_t { return C.uint64_t(uintptr(unsafe.Pointer(w))) }

@@ -391,6 +391,7 @@ static inline uint64_t kz_trace_now(void) { return kz_recorder ? kz_recorder->no
 struct kz_ticket_param;
 // 0, or 1: an address was bad. A fault between kz_gather and kz_gather_bad is taken there.
 int kz_gather(uint8_t *out, const uint64_t *list, const struct kz_ticket_param *at, uint32_t n);
+int kz_store(uint64_t to, uint32_t value); // the same: writes a word to the program's memory
 extern const char kz_gather_bad[];
 // kz_queue_launch that does not wait: KZ_NOMEM where the queue is full.
 int kz_queue_launch_now(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params);

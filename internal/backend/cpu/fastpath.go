@@ -24,6 +24,15 @@ func (d *Device) Changed() { engine.Changed() }
 // Counters are C memory.
 func (d *Device) Counters(n int) ([]atomic.Uint64, func()) { return engine.Counters(n) }
 
+var asks = [...]engine.Ask{
+	backend.AskDevice: engine.AskDevice, backend.AskChosen: engine.AskChosen, backend.AskPrimary: engine.AskPrimary, backend.AskCapture: engine.AskCapture,
+}
+
+// Answered leaves the answer with the thread.
+func (d *Device) Answered(key backend.TicketKey, ask backend.Ask, of uint64, value [2]uint32) {
+	engine.Answered(key.Thread, engineKey(key), asks[ask], of, value)
+}
+
 // TicketLaunch is for compiled code that is launched as it is: without clusters, without launches of its own, in no need of a compilation.
 func (q *Queue) TicketLaunch(key backend.TicketKey, k backend.Kernel, l *backend.Launch, limits backend.LaunchLimits, put *atomic.Uint64) {
 	kk, ok := k.(*Kernel)
