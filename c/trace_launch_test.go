@@ -52,8 +52,8 @@ func TestTraceLaunches(t *testing.T) {
 			t.Fatalf("launch %d has %d enqueues, and ran %d times", i, queued[c.id], ran[c.id])
 		}
 	}
-	if n := len(queued); n == 0 || n > launches/10 { // the first goes through Go
-		t.Errorf("%d of %d launches have an enqueue", n, launches)
+	if len(queued) == 0 { // the first goes through Go; how many more do is a matter of when its code is there
+		t.Error("no launch has an enqueue")
 	}
 }
 
