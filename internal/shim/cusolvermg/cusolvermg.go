@@ -5,12 +5,12 @@ package cusolvermg
 
 import (
 	"slices"
-	"sync"
 
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
 	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/lockrank"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/shim/cusolver"
 	"kudzu/internal/spec/cu"
@@ -37,7 +37,7 @@ type Handle = solvermg.CusolverMgHandle_t
 
 // many is what Create gives.
 type many struct {
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockrank.SolverHandle]
 	devices []cu.CUdevice // guarded by mu
 }
 
