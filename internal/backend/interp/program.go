@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/image"
@@ -243,9 +242,4 @@ func requiredCluster(f *ptx.Func) (c [3]uint32, ok bool) {
 }
 
 // RunNow executes a launch of a kernel of this backend on the calling goroutine and returns when it has ended.
-func RunNow(k backend.Kernel, l *backend.Launch) error { return RunFor(k, l, 0) }
-
-// RunFor is RunNow for at most so long, 0 for any time. After backend.ErrTime what the launch had written by then stays written.
-func RunFor(k backend.Kernel, l *backend.Launch, limit time.Duration) error {
-	return RunWith(k, l, With{Limit: limit})
-}
+func RunNow(k backend.Kernel, l *backend.Launch) error { return RunWith(k, l, With{}) }

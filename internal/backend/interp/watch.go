@@ -106,7 +106,7 @@ func gcd(a, b uint64) uint64 {
 
 // With changes how RunWith runs a launch. The zero value changes nothing.
 type With struct {
-	Limit time.Duration
+	Limit time.Duration // 0: any time; after backend.ErrTime what the launch had written by then stays written
 	Watch *Watch
 	Order Order
 	// Changed is told of each atomic that changes a value, or adds to a float, by several goroutines at a time.

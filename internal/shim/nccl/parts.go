@@ -7,9 +7,10 @@ import (
 	"kudzu/internal/engine"
 )
 
-// AllReduce of many hosts, between small and large: each host reduces one part. What the ranks have of the part goes to that host in as many
-// steps as the number of hosts has bits: in each, a host passes on everything whose way has that bit. A part travels half of the steps, so
-// the bytes grow with half of their number, and not with the hosts. Then the results are gathered as in tree.go. Ranks are added in order.
+// AllReduce of many hosts, between small and large: each host reduces one part (a reduce-scatter by Bruck's all-to-all, then a
+// Bruck all-gather). What the ranks have of the part goes to that host in as many steps as the number of hosts has bits: in each, a
+// host passes on everything whose way has that bit. A part travels half of the steps, so the bytes grow with half of their number,
+// and not with the hosts. Then the results are gathered as in tree.go. Ranks are added in order.
 
 // bag is what the first rank of a host has under way: blocks by how much further the host is that they go to, then by how much
 // further back the one is that they came from. A block has a place for each rank of a host: a factor and a part.

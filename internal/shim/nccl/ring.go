@@ -7,8 +7,9 @@ import (
 	"kudzu/internal/engine"
 )
 
-// Large operations between hosts. Each rank of a host has a lane: a slice of the buffer that it passes on to the rank with the same place
-// on the next host, in pieces, so that all hosts work at once. Within a host ranks reach each other's buffers through memory.
+// Large operations between hosts: pipelined chains, NCCL_ALGO's ring without its closing link. Each rank of a host has a lane: a
+// slice of the buffer that it passes on to the rank with the same place on the next host, in pieces, so that all hosts work at
+// once. Within a host ranks reach each other's buffers through memory.
 //
 // A reduction begins on the first host and goes through all hosts in their order, as accumulators; the last host has the result, which
 // goes the same way back while later pieces still come. So ranks are taken in their order, and a host sends each byte twice, as in a ring
