@@ -68,6 +68,10 @@ func (p *Place) tuning() []string {
 	return []string{"-mllvm", "-opt-disable=slsr"}
 }
 
+// targetSDK is a release that every clang from 19 on knows. It decides only how a launch and a program's registration are written, and
+// what clang does not know counts as older than all: 19 then writes the launches of CUDA 9.1, by cudaConfigureCall.
+const targetSDK = "-target-sdk-version=12.0"
+
 // language are the arguments that a precompiled header depends on.
 func (o *Options) language(p *Place) []string {
 	major, minor := o.Release.Version()
@@ -79,7 +83,7 @@ func (o *Options) language(p *Place) []string {
 	ptx, _ := strconv.Atoi(strings.ReplaceAll(o.Release.PTX(), ".", ""))
 	args := []string{
 		"-triple", "nvptx64-nvidia-cuda", "-aux-triple", host, "-x", "cuda", "-fcuda-is-device", "-std=" + o.Std,
-		"-target-cpu", o.cpu(p.Major), "-target-feature", fmt.Sprintf("+ptx%d", min(ptx, ptxOf(p.Major))), fmt.Sprintf("-target-sdk-version=%d.%d", min(major, 12), min(minor, 9)),
+		"-target-cpu", o.cpu(p.Major), "-target-feature", fmt.Sprintf("+ptx%d", min(ptx, ptxOf(p.Major))), targetSDK,
 		"-U__CUDA_ARCH__", "-D__CUDA_ARCH__=" + number + "0", "-D__CUDA_ARCH_LIST__=" + number + "0",
 		"-D__CUDACC_RTC__=1", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1",
 		number01("__CUDA_FTZ", o.FTZ), number01("__USE_FAST_MATH__", o.Approx), // NVRTC always has these, programs ask with #if

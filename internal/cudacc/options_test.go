@@ -78,3 +78,13 @@ func TestTuning(t *testing.T) {
 		}
 	}
 }
+
+// TestTargetSDK: the release that clang is told is one that the oldest clang knows, whatever release is presented.
+func TestTargetSDK(t *testing.T) {
+	for _, r := range []Release{Release12, Release13} {
+		c := &Compiler{Options: Options{Release: r, Arch: "80"}}
+		if args := c.both(&Place{Major: 19}); !slices.Contains(args, "-Xclang=-target-sdk-version=12.0") {
+			t.Errorf("%d: %q", r, args)
+		}
+	}
+}

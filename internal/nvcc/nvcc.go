@@ -19,7 +19,6 @@ import (
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
 	"kudzu/internal/cudacc"
-	"kudzu/internal/driver"
 )
 
 // Name is the program's.
@@ -95,14 +94,6 @@ func Run(args []string, home string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, err)
 	}
 	return 1
-}
-
-// presented is the release that the program answers to: that of the driver, KUDZU_DRIVER_VERSION.
-func presented() cudacc.Release {
-	if driver.Version() < 13000 {
-		return cudacc.Release12
-	}
-	return cudacc.Release13
 }
 
 // native is the machine that this one has.
