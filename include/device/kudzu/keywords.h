@@ -78,6 +78,9 @@
 
 // How our own headers declare a function of the device, and one of both sides.
 #define KUDZU_D static __device__ __inline__ __attribute__((always_inline))
+// Intrinsics that NVIDIA's headers only declare, because its compiler has them: a program may define its own, as Blender's Cycles does
+// with __float_as_int. The condition makes ours an overload of its own, which calls prefer.
+#define KUDZU_BUILTIN KUDZU_D __attribute__((enable_if(1, "")))
 #define KUDZU_HD static __host__ __device__ __inline__ __attribute__((always_inline))
 #define KUDZU_LIB extern "C" __device__ __attribute__((const))
 
