@@ -161,6 +161,29 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// TestStartTLS: a program linked with a library whose thread-local variables must be at a fixed place, as many as jemalloc has,
+// starts under kudzu run.
+func TestStartTLS(t *testing.T) {
+	libs := dist(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"tls.c":  "static __thread __attribute__((tls_model(\"initial-exec\"))) char room[2632];\nchar *own(void) { return room; }\n",
+		"main.c": "#include <stdio.h>\nchar *own(void);\nint main(void) { own()[2631] = 1; puts(\"fine\"); }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cc(t, "-shared", "-fPIC", filepath.Join(dir, "tls.c"), "-o", filepath.Join(dir, "libtls.so"))
+	exe := filepath.Join(dir, "main")
+	cc(t, filepath.Join(dir, "main.c"), "-o", exe, "-L"+dir, "-ltls", "-Wl,-rpath,"+dir)
+	cmd := exec.Command(command(t, libs), "run", exe)
+	cmd.Env = cleanEnv()
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "fine\n" {
+		t.Errorf("%v %q", err, out)
+	}
+}
+
 // TestDevices: a program that looks for the files of a GPU finds them, no others, and those of the system are the system's.
 func TestDevices(t *testing.T) {
 	libs := dist(t)

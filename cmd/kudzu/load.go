@@ -40,7 +40,7 @@ func loadEnv(env []string, way, dir, program string) (out, notes []string, err e
 		if _, err := os.Stat(audit); err != nil {
 			return nil, nil, fmt.Errorf("no %s in %s: build it with make dist, or choose --load=path", auditName, dir)
 		}
-		env = frontOf(env, "LD_AUDIT", audit)
+		env = withStaticTLS(frontOf(env, "LD_AUDIT", audit))
 	case loadPreload:
 		for _, f := range fronts(dir) {
 			env = frontOf(env, "LD_PRELOAD", f)
@@ -65,6 +65,19 @@ func fronts(dir string) []string {
 		return nil
 	}
 	return files
+}
+
+// withStaticTLS has the loader keep room for the thread-local variables of libraries that want them at a fixed place. With an auditor
+// glibc fixes the size of that area before it has seen the program's libraries, so that all of these share what is meant for later
+// ones, 512 bytes. jemalloc takes 2632 of them (Blender is linked with it). 4096 leaves threads with the least stack enough of it.
+func withStaticTLS(env []string) []string {
+	const tunables, room = "GLIBC_TUNABLES", "glibc.rtld.optional_static_tls="
+	for _, e := range env {
+		if strings.HasPrefix(e, tunables+"=") && strings.Contains(e, room) {
+			return env
+		}
+	}
+	return frontOf(env, tunables, room+"4096")
 }
 
 // frontOf puts a value before what a list in the environment has, once.

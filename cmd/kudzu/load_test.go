@@ -33,13 +33,21 @@ func TestLoadEnv(t *testing.T) {
 	devices := filepath.Join(dir, devicesName)
 	put(t, devices, "")
 	rows := []struct{ way, want string }{
-		{loadAudit, "LD_AUDIT=" + audit + ":/x.so LD_PRELOAD=" + devices + " LD_LIBRARY_PATH=" + dir},
+		{loadAudit, "LD_AUDIT=" + audit + ":/x.so GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096 LD_PRELOAD=" + devices + " LD_LIBRARY_PATH=" + dir},
 		{loadPreload, "LD_AUDIT=/x.so LD_PRELOAD=" + devices + ":" + filepath.Join(dir, "libcudart.so.13") + ":" + filepath.Join(dir, "libcuda.so.1") + " LD_LIBRARY_PATH=" + dir},
 		{loadPath, "LD_AUDIT=/x.so LD_LIBRARY_PATH=" + dir},
 	}
 	for _, r := range rows {
 		if env, notes, err := loadEnv([]string{"LD_AUDIT=/x.so"}, r.way, dir, sh); err != nil || len(notes) != 0 || strings.Join(env, " ") != r.want {
 			t.Errorf("%s: %v, %v, %v\nwant %s", r.way, env, notes, err, r.want)
+		}
+	}
+	for was, want := range map[string]string{
+		"glibc.malloc.check=3": "glibc.rtld.optional_static_tls=4096:glibc.malloc.check=3",
+		"glibc.malloc.check=3:glibc.rtld.optional_static_tls=0x2000": "glibc.malloc.check=3:glibc.rtld.optional_static_tls=0x2000",
+	} {
+		if env := withStaticTLS([]string{"GLIBC_TUNABLES=" + was}); len(env) != 1 || env[0] != "GLIBC_TUNABLES="+want {
+			t.Errorf("GLIBC_TUNABLES=%s: %v", was, env)
 		}
 	}
 	var usage errUsage
@@ -70,7 +78,7 @@ func TestChosenWay(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, auditName), string(b)) // an object for this machine
 	env, _, err := loadEnv(nil, "", dir, "/bin/sh")
-	if want := "LD_AUDIT=" + filepath.Join(dir, auditName) + " LD_LIBRARY_PATH=" + dir; err != nil || strings.Join(env, " ") != want {
+	if want := "LD_AUDIT=" + filepath.Join(dir, auditName) + " GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096 LD_LIBRARY_PATH=" + dir; err != nil || strings.Join(env, " ") != want {
 		t.Errorf("%v, %v; want %s", env, err, want)
 	}
 	old, other := bytes.ReplaceAll(b, []byte("GLIBC_2.35\x00"), []byte("GLIBC_2.3X\x00")), bytes.Clone(b)
