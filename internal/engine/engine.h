@@ -115,6 +115,7 @@ struct kz_slab {
 	uint32_t cls;
 	uint32_t prev, next;
 	uint64_t sum[2]; // summary of the bitmap: bit i says word i has a free slot
+	uint32_t filed;  // its pages are those of the arena's file
 };
 
 enum { KZ_SLAB_FREE = 0, KZ_SLAB_SMALL = 1, KZ_SLAB_LARGE = 2, KZ_SLAB_BODY = 3, KZ_SLAB_GUARD = 4, KZ_SLAB_CACHED = 5,
@@ -127,7 +128,13 @@ struct kz_arena_view { // what a lookup needs; fixed once the arena exists
 	uint32_t *sizes; // one per 256 bytes: requested size of the slot that starts there, 0 if none
 };
 
+struct kz_arena_file { uint64_t base, size, dev, ino; int fd; }; // base and size are the arena's: what lies at base + x is at x in the file
+
 struct kz_mem;
+// From now on memory that is given out lies in a file, which other processes may map; fd stays the arena's. KZ_SYSTEM: it cannot be.
+int kz_arena_share(struct kz_arena_file *out);
+int kz_arena_shared(uint64_t addr, uint64_t n); // 1: all of it does
+void kz_arena_moved(uint64_t addr, uint64_t n); // slabs were mapped anew by the caller, from elsewhere
 int kz_arena_open(struct kz_arena_view *out);
 struct kz_mem *kz_mem_new(uint64_t limit, uint32_t owner);
 int kz_mem_close(struct kz_mem *m); // frees every allocation of m
@@ -304,11 +311,44 @@ struct kz_collection {
 	uint32_t sources;
 	uint32_t total; // of all parts
 	uint32_t open;  // dst takes accumulators
+	uint32_t outs;  // more get the same as dst, unless it is open; each may be one of the sources
+	void *const *more;
 };
 
 // kz_collect reduces what the sources hold at each place, in their order. type and op are NCCL's numbers; op 5 multiplies each source
 // by its factor (bits of the accumulator's type) before it is added, 4 divides the sum by the number of sources. Accumulators of small
 // floats are f32, and rounded once.
 void kz_collect(const struct kz_collection *c, uint64_t count, int type, int op);
+
+// --- collective operations between ranks of one host (meet.c) ---
+
+enum { KZ_MEET_SMALL = 16 << 10, KZ_MEET_RANKS = 64 };
+enum { KZ_MEET_ALL_REDUCE = 1, KZ_MEET_REDUCE_SCATTER, KZ_MEET_REDUCE, KZ_MEET_BROADCAST, KZ_MEET_ALL_GATHER, KZ_MEET_ALL_TO_ALL, KZ_MEET_GATHER, KZ_MEET_SCATTER };
+
+struct kz_meeting { // one operation of a rank
+	uint64_t call, scale; // what all ranks must have the same; the factor of a reduction
+	uint64_t send, recv;
+	uint64_t bytes;                  // of count elements
+	uint64_t send_bytes, recv_bytes; // that this rank has
+	uint32_t kind, type, op, root, size; // size: of an element
+	uint32_t other; // it cannot be done here, unless it is small
+	uint32_t phase, turn, small; // kz_meet_run's, 0 at first
+	uint32_t who;   // KZ_MEET_LATE, KZ_MEET_DIFFER: which rank
+	uint64_t theirs; // KZ_MEET_DIFFER: its call
+};
+
+// How far an operation is. LATE: it waits for a rank, and is to be run again; OTHER: all ranks do it in another way.
+enum { KZ_MEET_DONE, KZ_MEET_LATE, KZ_MEET_DIFFER, KZ_MEET_OTHER, KZ_MEET_DEAD };
+
+struct kz_meet;
+uint64_t kz_meet_bytes(uint32_t n); // of the segment, all zero at first
+// base is this process's arena's, peers is where those of all ranks are mapped; here: all ranks are of this process.
+struct kz_meet *kz_meet_new(void *segment, uint32_t n, uint32_t rank, int here, uint64_t base, const uint64_t *peers);
+void kz_meet_free(struct kz_meet *m); // nobody is in a call
+// Goes on with an operation as far as it gets. Who waits looks for some microseconds, and then, if it may sleep, sleeps for up to 50 ms.
+// A rank has one operation at a time, and ends it before the next one.
+int kz_meet_run(struct kz_meet *m, struct kz_meeting *o, int sleep);
+void kz_meet_kill(struct kz_meet *m); // this rank's operations end with DEAD
+int kz_meet_quit(struct kz_meet *m);  // no rank begins to write to this one's buffers any more; one that may be writing, or -1
 
 #endif

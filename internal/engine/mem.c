@@ -12,9 +12,12 @@
 // Lookups take no lock: a slab's kind is written last when it comes to life and first when it dies, and the tables are
 // never unmapped. A lookup racing with the free of the same allocation may answer either way, as any order would.
 #include "internal.h"
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -40,6 +43,7 @@ static struct {
 	uint32_t nslabs;
 	uint32_t bins[BINS]; // free spans by floor(log2(length)); slab 0 is never given out, so 0 ends a list
 	bool tried;
+	struct kz_arena_file file; // fd is 0: there is none
 } A = {.lock = KZ_LOCK(KZ_RANK_MEMORY)};
 
 struct kz_mem {
@@ -185,11 +189,14 @@ static void span_free(uint32_t i, uint32_t n) {
 	bin_insert(i, n);
 }
 
+#include "memfile.h"
+
 static bool nobodys(uint32_t i) { return A.v.slabs[i].kind == KZ_SLAB_FREE || A.v.slabs[i].kind == KZ_SLAB_GUARD; }
 
 // Makes n slabs accessible, and the neighbours that a stray access may find.
 static int commit(uint32_t i, uint64_t n) {
 	uint32_t first = i, end = i + (uint32_t)n;
+	file_slabs(i, n);
 	if (n << SLAB_BITS <= LENIENT) {
 		if (nobodys(first - 1)) first--;
 		if (end < A.nslabs && nobodys(end)) end++;
@@ -199,7 +206,7 @@ static int commit(uint32_t i, uint64_t n) {
 
 static void decommit(uint32_t i, uint64_t n) {
 	// The pages go first: should mprotect fail (too many mappings), the contents at least are gone.
-	madvise((void *)slab_addr(i), n << SLAB_BITS, MADV_DONTNEED);
+	drop_pages(i, n);
 	mprotect((void *)slab_addr(i), n << SLAB_BITS, PROT_NONE);
 }
 
@@ -218,7 +225,7 @@ static void cache_unlink(struct kz_mem *m, uint32_t i) {
 static void cache_evict(struct kz_mem *m) {
 	uint32_t i = m->cache_tail, n = A.v.slabs[i].span;
 	cache_unlink(m, i);
-	madvise((void *)slab_addr(i), (uint64_t)n << SLAB_BITS, MADV_DONTNEED); // the guard, too, may have been written
+	drop_pages(i, n); // the guard, too, may have been written
 	for (uint32_t k = i; k < i + n; k++) A.v.slabs[k].kind = KZ_SLAB_FREE;
 	span_free(i, n);
 }
@@ -660,6 +667,7 @@ int kz_vm_map(struct kz_mem *m, uint64_t addr, uint64_t n, int fd, uint64_t off)
 		if (p == MAP_FAILED) rc = KZ_NOMEM;
 		else {
 			madvise(p, n, MADV_DONTFORK);
+			for (uint32_t k = 0; k < count; k++) s[k].filed = 0;
 			s->owner = m->owner;
 			rc = KZ_OK;
 		}
@@ -702,6 +710,7 @@ int kz_vm_unmap(uint64_t addr, uint64_t n) {
 	if (p != MAP_FAILED) {
 		madvise(p, n, MADV_HUGEPAGE);
 		madvise(p, n, MADV_DONTFORK);
+		for (uint32_t k = 0; k < count; k++) s[k].filed = 0;
 	}
 	kz_release(&A.lock);
 	return p == MAP_FAILED ? KZ_NOMEM : KZ_OK;

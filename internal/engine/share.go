@@ -64,5 +64,6 @@ func replace(lo, length uint64, fd int) error {
 		_, _, _ = syscall.Syscall(syscall.SYS_MUNMAP, tmp, uintptr(length), 0)
 		return ErrNoMemory
 	}
+	arenaMoved(lo, length)
 	return nil
 }
