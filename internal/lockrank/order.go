@@ -16,6 +16,7 @@ type (
 	NCCLLive          struct{}
 	NCCLComm          struct{}
 	NCCLSock          struct{}
+	NCCLNear          struct{}
 	RandGenerator     struct{}
 	RandDistributions struct{}
 	SolverFactors     struct{}
@@ -153,6 +154,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[NCCLLive](), Where: "shim/nccl", Guards: "the ranks of this process"},
 		{Lock: reflect.TypeFor[NCCLComm](), Where: "shim/nccl.comm", Guards: "the last task, connections, reductions, windows"},
 		{Lock: reflect.TypeFor[NCCLSock](), Where: "shim/nccl.sock", Guards: "who uses a connection; closes it"},
+		{Lock: reflect.TypeFor[NCCLNear](), Where: "shim/nccl", Guards: "mapped memory of other processes, and who uses it"},
 		{Lock: reflect.TypeFor[RandGenerator](), Where: "shim/curand.generator", Guards: "seed, offset and states of a generator, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[RandDistributions](), Where: "shim/curand", Guards: "the distributions that programs hold"},
 		{Lock: reflect.TypeFor[DNNHandle](), Where: "shim/cudnn.library", Guards: "stream of a handle"},

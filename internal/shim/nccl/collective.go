@@ -15,6 +15,11 @@ const few = eager
 
 // run does the operation of this rank. It returns when the buffers are not needed any more.
 func (o *op) run() error {
+	if o.kind <= scatter {
+		if done, err := o.meet(); done || err != nil {
+			return err
+		}
+	}
 	send, recv := o.views()
 	switch o.way() {
 	case byRing:

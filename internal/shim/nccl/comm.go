@@ -40,8 +40,10 @@ type comm struct {
 	outlets [classes][]*outlet
 	away    []chan struct{} // by rank: closed when it has left
 
-	scratch []byte        // of the collective that runs
-	rung    chan struct{} // one that waits for signals looks again
+	nearTried bool          // by the collective that runs
+	near      *near         // set then, under mu
+	scratch   []byte        // of the collective that runs
+	rung      chan struct{} // one that waits for signals looks again
 
 	mu                     lockrank.Mutex[lockrank.NCCLComm]
 	isAway                 []bool // guarded by mu, as all that follows
@@ -150,6 +152,7 @@ func (c *comm) meet(id *uniqueID) error {
 			c.peers[r] = findLive(c.key, r)
 		}
 	}
+	c.prepareNear()
 	c.describe()
 	return nil
 }
@@ -225,9 +228,12 @@ func (c *comm) drop() {
 	}
 	liveMu.Unlock()
 	c.mu.Lock()
-	socks := c.socks
+	socks, n := c.socks, c.near
 	c.socks = nil
 	c.mu.Unlock()
+	if n != nil {
+		n.kill()
+	}
 	for s := range socks {
 		s.close()
 	}

@@ -75,13 +75,16 @@ func (a *actor) join(n int) error {
 }
 
 var parts = map[string]func(a *actor, n int) error{
-	"all":    playAll,
-	"kill":   playKill,
-	"time":   playTime,
-	"shrink": playShrink,
-	"stress": playStress,
-	"cut":    playCut,
-	"exit":   func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
+	"all":       playAll,
+	"kill":      playKill,
+	"time":      playTime,
+	"shrink":    playShrink,
+	"stress":    playStress,
+	"cut":       playCut,
+	"near":      playNear,
+	"kill near": playKillNear,
+	"differ":    playDiffer,
+	"exit":      func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
 }
 
 // playAll tries everything that one process is tried with.

@@ -370,7 +370,7 @@ func admit(s *sock) {
 
 // sharesMemory reports whether a rank's process is reached through memory.
 func (c *comm) sharesMemory(rank int) bool {
-	return c.members[rank].near(&c.members[c.rank]) && !setTo("NCCL_SHM_DISABLE", "1") && !setTo("NCCL_P2P_DISABLE", "1")
+	return c.members[rank].near(&c.members[c.rank]) && !sharingForbidden()
 }
 
 // connect opens the way to a rank of another process.

@@ -158,7 +158,7 @@ func TestStress(t *testing.T) {
 		seed = s
 	}
 	dir, rounds, kills, ops := t.TempDir(), 0, 0, 0
-	layouts, ways := []string{"", "0011", "0001", "0123", "0101"}, []string{"", "ring", "tree", "parts", "direct"}
+	layouts, ways := []string{"", "", "", "0011", "0001", "0123", "0101"}, []string{"", "ring", "tree", "parts", "direct"}
 	for start := time.Now(); time.Since(start) < time.Duration(seconds)*time.Second && !t.Failed(); rounds++ {
 		s := seed + uint64(rounds)
 		r := rand.New(rand.NewPCG(s, 3))
