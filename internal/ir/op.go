@@ -190,6 +190,7 @@ const (
 	EntryMask // i1 per lane: the lane exists in its block
 	AnyLane   // (i1) → i1 uniform: some lane has it
 	AllLanes
+	FirstLane // of lane 0, whether it acts or not
 	KeepBegin // (iteration) what follows, up to Keep, is done once a row of blocks, for each of the first Iters iterations of a loop
 	Keep      // (values) the same, kept for the blocks that follow in the row
 
@@ -257,6 +258,7 @@ var rows = [NumOps]Row{
 	Br: {"br", 0, 0, 0, 0}, CondBr: {"condbr", 1, 0, 0, 0}, Switch: {"switch", 1, 0, 0, 0}, Ret: {"ret", -1, 0, Stops, 0}, Exit: {"exit", 0, 0, Stops, 0}, Trap: {"trap", 0, 0, Stops, 0},
 
 	EntryMask: {"entrymask", 0, 1, 0, LanesVarying}, AnyLane: {"anylane", 1, 1, 0, LanesWarp}, AllLanes: {"alllanes", 1, 1, 0, LanesWarp},
+	FirstLane: {"firstlane", 1, 1, 0, LanesWarp},
 	KeepBegin: {"keep.begin", -1, 0, Reads | Writes, 0}, Keep: {"keep", -1, -1, Reads | Writes, LanesVarying},
 }
 

@@ -333,7 +333,7 @@ func (k *keeper) same(in *ir.Inst) bool {
 			return false
 		}
 	default:
-		if in.Op.Row().Effects != 0 || in.Op.IsTerm() || len(in.Args) == 0 || in.Mask != nil || in.Op == ir.AnyLane || in.Op == ir.AllLanes {
+		if in.Op.Row().Effects != 0 || in.Op.IsTerm() || len(in.Args) == 0 || in.Mask != nil || in.Op == ir.AnyLane || in.Op == ir.AllLanes || in.Op == ir.FirstLane {
 			return false
 		}
 	}

@@ -232,6 +232,9 @@ func (t *doubled) repair(vals map[*ir.Value]*ir.Value, copies map[*ir.Block]*ir.
 					in.Args[i] = vars[v].atStart(b)
 				}
 			}
+			if in.Mask != nil && bad(in.Mask, b) {
+				in.Mask = vars[in.Mask].atStart(b)
+			}
 		}
 	}
 	head.done()

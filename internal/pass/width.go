@@ -7,8 +7,12 @@ import (
 	"kudzu/internal/ir"
 )
 
-// rtYield is image.RtYield: passes know nothing of images, but this one entry of the runtime is theirs to ask for.
-const rtYield = 6
+// rtYield is image.RtYield and rtAssert image.RtAssert: passes know nothing of images, but the first entry of the runtime is theirs to ask
+// for, and the second ends the kernel wherever it stands.
+const (
+	rtAssert = 3
+	rtYield  = 6
+)
 
 // width decides how many lanes run together and where they let others run. After it Module.Width is 32, or 1 where lanes
 // of a warp may wait on each other or are faster one by one, and every loop that waits on memory has a yield at its head.

@@ -87,7 +87,11 @@ func (e *emitter) takeApart(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
 		return p, false
 	}
 	p.off = int64(form.C)
-	p.index = e.vector(index)
+	if s, ok := e.strideForm(in); ok {
+		p.index = s.index(e)
+	} else {
+		p.index = e.vector(index)
+	}
 	p.base = ll.Int("i64", 0)
 	for i, u := range uniforms {
 		if i == 0 {
@@ -118,7 +122,12 @@ func (e *emitter) pointers(in *ir.Inst) ll.Val {
 			return e.GEP(ll.IntType(8*int(p.scale)), b, idx)
 		}
 	}
-	v := e.vector(a)
+	var v ll.Val
+	if s, ok := e.strideForm(in); ok {
+		v = s.addresses(e)
+	} else {
+		v = e.vector(a)
+	}
 	switch sp {
 	case ir.Shared:
 		return e.GEP("i8", e.ctx.shared, v)

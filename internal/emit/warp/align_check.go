@@ -19,8 +19,8 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 	if size == 1 || size&(size-1) != 0 || in.Space == ir.ParamSpace || addr.Const && addr.Bits&uint64(low) == 0 {
 		return
 	}
-	s, known := e.pattern(in)
-	if known && multiples(s, low) {
+	shape, known := e.pattern(in)
+	if known && multiples(shape, low) {
 		if int64(addr.Shape.Align) >= int64(size) {
 			return
 		}
@@ -54,12 +54,26 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 			return
 		}
 	}
-	v := e.vector(addr)
-	bad := e.ICmp("ne", e.And(v, v.Int(low)), v.Int(0))
-	if !all {
-		bad = e.And(bad, mask)
+	s, far := e.strideForm(in)
+	lanes := func() ll.Val {
+		var v ll.Val
+		if far {
+			v = s.addresses(e)
+		} else {
+			v = e.vector(addr)
+		}
+		bad := e.ICmp("ne", e.And(v, v.Int(low)), v.Int(0))
+		if !all {
+			bad = e.And(bad, mask)
+		}
+		return e.number(bad)
 	}
-	act := e.number(bad)
+	if far { // lanes are looked at only where the first one or the distance is no multiple
+		maybe := e.And(e.Or(s.first(e), s.step(e)), ll.Int("i64", low))
+		e.orMisaligned(in, e.ICmp("ne", maybe, ll.Int("i64", 0)), lanes)
+		return
+	}
+	act := lanes()
 	e.orMisaligned(in, e.ICmp("ne", act, ll.Int("i32", 0)), func() ll.Val { return act })
 }
 

@@ -139,3 +139,5 @@ func emitAllLanes(e *emitter, in *ir.Inst) {
 	}
 	e.set(in.Results[0], e.ICmp("eq", e.number(e.vector(v)), ll.Int("i32", -1)))
 }
+
+func emitFirstLane(e *emitter, in *ir.Inst) { e.set(in.Results[0], e.scalar(in.Args[0])) }

@@ -62,10 +62,29 @@ func (e *emitter) access(in *ir.Inst, vals []*ir.Value) *access {
 	}
 	a.shape, a.known = e.pattern(in)
 	a.mask, a.all = e.mask(in)
+	if !a.all && in.Op == ir.Load && e.inParams(in, a.size) { // any lane may read them
+		a.all = true
+	}
 	if in.ReadOnly && !in.Volatile {
 		a.ro = invariant
 	}
 	return a
+}
+
+// inParams reports a load of parameters at a place that is known and inside.
+func (e *emitter) inParams(in *ir.Inst, size int) bool {
+	if in.Space != ir.ParamSpace || in.Volatile {
+		return false
+	}
+	off, v := uint64(0), in.Args[0]
+	for v.Def != nil && v.Def.Op == ir.Add && v.Def.Args[1].Const {
+		off, v = off+v.Def.Args[1].Bits, v.Def.Args[0]
+	}
+	if v.Def == nil || v.Def.Op != ir.ParamAddr || v.Def.Off < 0 {
+		return false
+	}
+	off += uint64(v.Def.Off)
+	return off < uint64(e.m.ParamBytes) && off+uint64(size) <= uint64(e.m.ParamBytes)
 }
 
 // same reports elements of one type, which can be shuffled together.

@@ -89,7 +89,13 @@ func (e *emitter) mayBeUnit(a *access) bool {
 	if a.shape.Seg > 0 && a.shape.Stride != int64(a.elem) { // neighbours are known to lie apart
 		return false
 	}
-	return e.w == 32 && len(a.types) == 1 && !a.known && a.in.Space != ir.Local && a.shape.Kind == ir.Varying && (!fromMemory(a.in.Args[0], 0) || e.rowed(a))
+	if e.w != 32 || len(a.types) != 1 || a.known || a.in.Space == ir.Local || a.shape.Kind != ir.Varying {
+		return false
+	}
+	if _, ok := e.strideForm(a.in); ok {
+		return true
+	}
+	return !fromMemory(a.in.Args[0], 0) || e.rowed(a)
 }
 
 // rowed reports an address with a part that was loaded and one that was not: lanes with the same number of a row are
@@ -121,6 +127,9 @@ func (e *emitter) rowed(a *access) bool {
 
 // isOne asks whether all active lanes have lane 0's address.
 func (e *emitter) isOne(a *access) ll.Val {
+	if s, ok := e.strideForm(a.in); ok {
+		return s.one(e, a)
+	}
 	var differ ll.Val // bits in which lanes differ from lane 0
 	add := func(v ll.Val) {
 		d := e.Xor(v, e.splat(e.Extract(v, 0)))
@@ -185,6 +194,9 @@ func fromMemory(v *ir.Value, depth int) bool {
 
 // isUnit asks whether all active lanes are contiguous from lane 0 on.
 func (e *emitter) isUnit(a *access) ll.Val {
+	if s, ok := e.strideForm(a.in); ok {
+		return s.unit(e, a.size)
+	}
 	if form, ok := e.narrowForm(a); ok {
 		return e.isUnitNarrow(a, form)
 	}
@@ -207,6 +219,9 @@ func (e *emitter) isWide(a *access) ll.Val {
 }
 
 func (e *emitter) firstPointer(a *access) ll.Val {
+	if s, ok := e.strideForm(a.in); ok {
+		return e.pointer(a.in.Space, s.first(e))
+	}
 	if form, ok := e.narrowForm(a); ok {
 		return e.pointer(a.in.Space, e.firstOf(form))
 	}
@@ -219,7 +234,7 @@ func (e *emitter) loadAtFirst(a *access) ll.Val {
 
 // loadScattered gathers, unless a row's number makes the address the same for all lanes.
 func (e *emitter) loadScattered(a *access) []ll.Val {
-	if !divided(a.in.Args[0], 0) {
+	if _, ok := e.strideForm(a.in); !ok && !divided(a.in.Args[0], 0) {
 		return e.gather(a)
 	}
 	return e.choose(e.isOne(a), "one", func() []ll.Val { return []ll.Val{e.loadOne(a)} }, func() []ll.Val { return e.gather(a) })
