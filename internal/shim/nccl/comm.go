@@ -22,16 +22,19 @@ type comm struct {
 	device  int32
 	ctx     cu.CUcontext
 	config  settings
-	boot    bootstrap
+	boot    bootstrap // guarded by mu until ready is closed, as key is
 
 	ready chan struct{} // closed when it is made, or could not be
 	dead  chan struct{} // closed when it is of no more use; cause says why
+	stop  chan struct{} // closed when its program aborts it, whatever became of it before
 	told  chan struct{} // closed when its failure has been told of
 	gone  chan struct{} // closed when it has left
 	cause atomic.Pointer[failure]
 
 	revoked   atomic.Bool // by its program: not an error
 	suspended atomic.Bool
+
+	origin *origin // of one that is made from another; nil: of none
 
 	members []member // those that follow: set before ready is closed
 	peers   []*comm  // those of this process
@@ -100,7 +103,7 @@ func (t *Thread) newComm(rank, n int32, cfg settings) (*comm, error) {
 		return nil, err
 	}
 	c := &comm{device: int32(device), ctx: ctx, config: cfg,
-		ready: make(chan struct{}), dead: make(chan struct{}), told: make(chan struct{}), gone: make(chan struct{}),
+		ready: make(chan struct{}), dead: make(chan struct{}), stop: make(chan struct{}), told: make(chan struct{}), gone: make(chan struct{}),
 		socks: map[*sock]struct{}{}, scalars: map[int32]*scalar{}, nextOp: int32(ncclapi.NcclNumOps), windows: map[uint64]window{}, derived: map[string]int{}, signals: map[signal]uint64{}, rung: make(chan struct{}, 1), nextBuffer: 1}
 	c.resize(int(rank), int(n))
 	return c, nil
@@ -125,6 +128,10 @@ func (c *comm) resize(rank, n int) {
 // join meets the other ranks. It ends with ready closed, and a cause if it failed.
 func (c *comm) join(id *uniqueID) {
 	defer close(c.ready)
+	c.mu.Lock()
+	c.key = id.key
+	c.mu.Unlock()
+	defer c.followOrigin()()
 	if err := c.meet(id); err != nil {
 		c.fail(err)
 	}
@@ -135,15 +142,20 @@ func (c *comm) meet(id *uniqueID) error {
 	if err != nil {
 		return err
 	}
-	me.Device, c.key = c.device, id.key
-	if c.boot, err = id.bootstrap(c, &me); err != nil {
+	me.Device = c.device
+	boot, err := id.bootstrap(c, &me)
+	if err != nil {
 		return err
 	}
-	liveMu.Lock()
-	live[place{c.key, c.rank}] = c
-	liveMu.Unlock()
-	if c.members, err = c.boot.enter(c.rank, c.n, &me, c.hear, c.dead); err != nil {
+	if err := c.begin(boot); err != nil {
 		return err
+	}
+	if c.members, err = boot.enter(c.rank, c.n, &me, c.hear, c.dead, c.origin); err != nil {
+		return err
+	}
+	if c.cause.Load() != nil { // by one who did not know that it had come
+		boot.over(news{c.rank, true, c.cause.Load().text})
+		return c.err()
 	}
 	c.layout = layoutOf(c.members)
 	c.peers = make([]*comm, c.n)
@@ -154,6 +166,21 @@ func (c *comm) meet(id *uniqueID) error {
 	}
 	c.prepareNear()
 	c.describe()
+	return nil
+}
+
+// begin lets other ranks find this one. Its program may have aborted it before.
+func (c *comm) begin(boot bootstrap) error {
+	c.mu.Lock()
+	c.boot = boot
+	c.mu.Unlock()
+	liveMu.Lock()
+	live[place{c.key, c.rank}] = c
+	liveMu.Unlock()
+	if c.cause.Load() != nil { // whoever ended it may have seen neither
+		c.drop()
+		return c.err()
+	}
 	return nil
 }
 
@@ -214,17 +241,23 @@ func (c *comm) end(f *failure) {
 		return
 	}
 	close(c.dead)
-	if c.boot != nil { // through a connection that drop closes
-		c.boot.over(news{c.rank, true, f.text})
+	c.mu.Lock()
+	boot := c.boot
+	c.mu.Unlock()
+	if boot != nil { // through a connection that drop closes
+		boot.over(news{c.rank, true, f.text})
 	}
 	c.drop()
 }
 
 // drop closes all connections, and lets nobody find this rank any more.
 func (c *comm) drop() {
+	c.mu.Lock()
+	at := place{c.key, c.rank}
+	c.mu.Unlock()
 	liveMu.Lock()
-	if live[place{c.key, c.rank}] == c {
-		delete(live, place{c.key, c.rank})
+	if live[at] == c {
+		delete(live, at)
 	}
 	liveMu.Unlock()
 	c.mu.Lock()
@@ -369,14 +402,17 @@ func (t *Thread) CommAbort(h ncclapi.NcclComm_t) error {
 	if c == nil {
 		return badArgument("no such communicator")
 	}
+	close(c.stop) // once: nobody else finds the handle
 	c.mu.Lock()
 	gone := c.isGone
 	c.mu.Unlock()
 	if !gone {
-		c.end(failf(ncclapi.NcclInternalError, "aborted by its program"))
+		c.end(aborted())
 	}
 	return nil
 }
+
+func aborted() *failure { return failf(ncclapi.NcclInternalError, "aborted by its program") }
 
 // CommGetAsyncError is what became of the communicator.
 func (t *Thread) CommGetAsyncError(h ncclapi.NcclComm_t) (ncclapi.NcclResult_t, error) {

@@ -17,6 +17,9 @@ import (
 // The connection between a rank and a hub in another process. The rank says who it is, and gets the table of all; afterwards either side
 // sends news. A connection that ends without news is a rank, or a hub, that was lost.
 
+// everyRank stands for a rank in news: from the hub, the table follows; to it, why not all ranks will come.
+const everyRank = -1
+
 const (
 	introSize = 16 + 8 + memberSize
 	newsSize  = 4 + 4 + 4
@@ -73,7 +76,14 @@ func (h *hub) serve(s *sock) {
 		return
 	}
 	end := make(chan news, 1)
-	go func() { end <- readNews(s, rank) }()
+	go func() {
+		x := readNews(s, rank)
+		for x.rank == everyRank && x.why != "" {
+			h.give(failf(ncclapi.NcclRemoteError, "%s", x.why))
+			x = readNews(s, rank)
+		}
+		end <- x
+	}()
 	var last news
 	select {
 	case <-h.full:
@@ -88,7 +98,7 @@ func (h *hub) serve(s *sock) {
 }
 
 func (h *hub) sendTable(s *sock) {
-	list, err := h.table(nil)
+	list, err := h.table(nil, nil)
 	if err != nil {
 		_ = s.write(news{0, true, err.Error()}.bytes()) // the rank is about to be over
 		return
@@ -97,7 +107,7 @@ func (h *hub) sendTable(s *sock) {
 	if err != nil {
 		return // then this process has no ranks either
 	}
-	b := append(news{rank: -1}.bytes(), me.Process[:]...)
+	b := append(news{rank: everyRank}.bytes(), me.Process[:]...)
 	for i := range list {
 		b = list[i].append(b)
 	}
@@ -166,12 +176,17 @@ func (c *comm) dialHub(u *uniqueID) (*remote, error) {
 			return &remote{s: s, key: u.key}, nil
 		}
 		c.discard(s)
+		if u.derived && found { // its first rank's process
+			return nil, failf(ncclapi.NcclRemoteError, "rank 0 was lost before all ranks were there: %s", whyEnded(err))
+		}
 		if !u.fixed && found {
-			return nil, failf(ncclapi.NcclSystemError, "the process that made the unique id, at %s: %v", u.hub.String(), err)
+			return nil, failf(ncclapi.NcclRemoteError, "the process that made the unique id was lost, at %s: %v", u.hub.String(), err)
 		}
 		select {
 		case <-c.dead:
 			return nil, c.err()
+		case <-c.origin.doubts():
+			return nil, failf(ncclapi.NcclRemoteError, "%s", c.origin.why)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -187,15 +202,28 @@ func (s *sock) askHub(key secret) (bool, error) {
 	return err != nil || answer[0] != 0, err
 }
 
-func (r *remote) enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}) ([]member, error) {
+func (r *remote) enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}, from *origin) ([]member, error) {
 	b := append(make([]byte, 0, introSize), r.key[:]...)
 	b = m.append(appendWords(b, rank, n))
 	if err := r.s.write(b); err != nil {
 		return nil, failf(ncclapi.NcclRemoteError, "the process that made the unique id: %v", err)
 	}
-	first := readNews(r.s, 0)
-	if first.rank != -1 {
+	came := make(chan struct{})
+	go func() {
+		select {
+		case <-from.doubts():
+			_ = r.s.write(news{everyRank, true, from.why}.bytes()) // without a hub the read below ends
+		case <-came:
+		case <-cancel:
+		}
+	}()
+	first := readNews(r.s, -2)
+	close(came)
+	switch {
+	case first.rank == -2:
 		return nil, failf(ncclapi.NcclRemoteError, "the process that made the unique id: %s", first.why)
+	case first.rank != everyRank:
+		return nil, failf(ncclapi.NcclRemoteError, "%s", first.why)
 	}
 	list := make([]member, n)
 	raw := make([]byte, len(secret{})+n*memberSize)

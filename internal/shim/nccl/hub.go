@@ -2,6 +2,8 @@ package nccl
 
 import (
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"kudzu/internal/lockrank"
 	"kudzu/internal/spec/ncclapi"
@@ -18,8 +20,10 @@ type hub struct {
 	slots   []slot
 	joined  int
 	live    int
-	err     error
+	err     error  // why it will never be full
+	refused int    // ranks that came after that
 	stop    func() // ends the listener
+	watched bool   // await has begun
 }
 
 // slot is one rank's place.
@@ -59,7 +63,9 @@ func findHub(key secret) *hub {
 func (h *hub) forget() {
 	hubsMu.Lock()
 	defer hubsMu.Unlock()
-	delete(hubs, h.key)
+	if hubs[h.key] == h {
+		delete(hubs, h.key)
+	}
 }
 
 // claim takes a rank's place. tell is called for what becomes of other ranks, from any goroutine.
@@ -75,6 +81,9 @@ func (h *hub) claim(rank, n int, m *member, tell func(news)) error {
 	case h.slots[rank].taken:
 		return badUsage("rank %d came twice", rank)
 	case h.err != nil:
+		h.slots[rank] = slot{taken: true, over: true}
+		h.refused++
+		h.settle()
 		return h.err
 	}
 	h.members[rank], h.slots[rank] = *m, slot{taken: true, tell: tell}
@@ -82,19 +91,77 @@ func (h *hub) claim(rank, n int, m *member, tell func(news)) error {
 	h.live++
 	if h.joined == n {
 		close(h.full)
-		if h.stop != nil {
-			h.stop()
-		}
+		h.shut()
 	}
 	return nil
 }
 
+// shut ends the listener.
+//
+// Preconditions: mu is held.
+func (h *hub) shut() {
+	if h.stop != nil {
+		h.stop()
+		h.stop = nil
+	}
+}
+
+// settle forgets a hub that failed once every rank has heard of it. Until then it stays, so that a rank which comes late does not wait.
+//
+// Preconditions: mu is held.
+func (h *hub) settle() {
+	if h.err != nil && h.live == 0 && h.joined+h.refused == len(h.members) {
+		h.shut()
+		go h.forget() // whose lock comes before this one
+	}
+}
+
+// lateRanks is how long a hub that failed keeps its listener; a rank that comes later finds it closed.
+const lateRanks = 5 * time.Minute
+
+// give says why the hub will never be full; if it is, that counts for nothing: then the ranks' connections tell what becomes of them.
+func (h *hub) give(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil || h.members != nil && h.joined == len(h.members) {
+		return
+	}
+	h.err = err
+	close(h.full)
+	time.AfterFunc(lateRanks, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.shut()
+	})
+}
+
+// came reports whether a rank is there.
+func (h *hub) came(rank int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.slots != nil && h.slots[rank].taken
+}
+
+// failed reports whether it will never be full.
+func (h *hub) failed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err != nil
+}
+
 // table is all members, once they are there.
-func (h *hub) table(cancel <-chan struct{}) ([]member, error) {
-	select {
-	case <-h.full:
-	case <-cancel:
-		return nil, failf(ncclapi.NcclInternalError, "aborted while ranks were missing")
+func (h *hub) table(cancel <-chan struct{}, from *origin) ([]member, error) {
+	doubts := from.doubts()
+	for full := false; !full; {
+		select {
+		case <-h.full:
+			full = true
+		case <-doubts:
+			h.give(failf(ncclapi.NcclRemoteError, "%s", from.why))
+			doubts = nil
+		case <-cancel:
+			return nil, failf(ncclapi.NcclInternalError, "aborted while ranks were missing")
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,21 +178,16 @@ func (h *hub) over(n news) {
 	}
 	s.over = true
 	h.live--
-	if h.joined < len(h.members) && h.err == nil { // it will never be full
-		h.err = failf(ncclapi.NcclRemoteError, "rank %d left before all ranks were there", n.rank)
-		close(h.full)
-		if h.stop != nil {
-			h.stop()
-		}
-	}
 	var tell []func(news)
 	for i := range h.slots {
 		if o := &h.slots[i]; o.taken && !o.over && i != n.rank {
 			tell = append(tell, o.tell)
 		}
 	}
-	last := h.live == 0
+	last := h.live == 0 && h.err == nil && h.joined == len(h.members)
+	h.settle()
 	h.mu.Unlock()
+	h.give(n.early())
 	for _, f := range tell {
 		f(n)
 	}
@@ -134,10 +196,18 @@ func (h *hub) over(n news) {
 	}
 }
 
+// early is what the loss of a rank means before all ranks are there.
+func (n *news) early() error {
+	if !n.lost || n.why == "" {
+		return failf(ncclapi.NcclRemoteError, "rank %d left before all ranks were there", n.rank)
+	}
+	return failf(ncclapi.NcclRemoteError, "rank %d was lost before all ranks were there: %s", n.rank, n.why)
+}
+
 // bootstrap is a communicator's way to its hub.
 type bootstrap interface {
-	// enter joins as a rank and waits for all.
-	enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}) ([]member, error)
+	// enter joins as a rank and waits for all, or for news that some will never come.
+	enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}, from *origin) ([]member, error)
 	// over says that this rank left, or why it is lost.
 	over(n news)
 }
@@ -145,16 +215,19 @@ type bootstrap interface {
 // local is a hub of this process.
 type local struct {
 	*hub
-	claimed bool // set before anybody else sees it
+	claimed atomic.Bool
 	once    sync.Once
 }
 
-func (l *local) enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}) ([]member, error) {
+func (l *local) enter(rank, n int, m *member, tell func(news), cancel <-chan struct{}, from *origin) ([]member, error) {
 	if err := l.claim(rank, n, m, tell); err != nil {
 		return nil, err
 	}
-	l.claimed = true
-	list, err := l.table(cancel)
+	l.claimed.Store(true)
+	if from != nil && from.members != nil {
+		l.await(from.members)
+	}
+	list, err := l.table(cancel, from)
 	if err != nil {
 		l.over(news{rank, true, err.Error()})
 	}
@@ -163,7 +236,7 @@ func (l *local) enter(rank, n int, m *member, tell func(news), cancel <-chan str
 
 // over is the slot's end: a rank that got none has nothing to say of the one that did.
 func (l *local) over(n news) {
-	if l.claimed {
+	if l.claimed.Load() {
 		l.once.Do(func() { l.hub.over(n) })
 	}
 }

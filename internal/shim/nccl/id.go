@@ -95,6 +95,13 @@ func (u *uniqueID) bootstrap(c *comm, me *member) (bootstrap, error) {
 	if u.derived && u.here {
 		h = someHub(u.key)
 	}
+	if h != nil && u.fixed && c.rank == 0 && h.failed() { // the one before; its program tries again
+		h.mu.Lock()
+		h.shut()
+		h.mu.Unlock()
+		h.forget()
+		h = nil
+	}
 	if h == nil && u.fixed && c.rank == 0 {
 		h = someHub(u.key)
 		if _, err := h.open(u.hub); err != nil {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,20 +59,24 @@ func play(part string) int {
 // join makes the rank's communicator of the id that the test gave.
 func (a *actor) join(n int) error {
 	var id ncclapi.NcclUniqueId
+	var err error
 	if text := os.Getenv("NCCL_TEST_ID"); text != "" {
-		if _, err := hex.Decode(id.Internal[:], []byte(text)); err != nil {
-			return err
-		}
+		id, err = idOf(text)
 	} else {
-		var err error
-		if id, err = a.GetUniqueId(); err != nil {
-			return err
-		}
+		id, err = a.GetUniqueId()
+	}
+	if err != nil {
+		return err
 	}
 	var h uint64
-	err := a.CommInitRank(hostmem.Of(&h), int32(n), id, int32(a.rank))
+	err = a.CommInitRank(hostmem.Of(&h), int32(n), id, int32(a.rank))
 	a.comm = ncclapi.NcclComm_t(h)
 	return err
+}
+
+func idOf(text string) (id ncclapi.NcclUniqueId, err error) {
+	_, err = hex.Decode(id.Internal[:], []byte(text))
+	return id, err
 }
 
 var parts = map[string]func(a *actor, n int) error{
@@ -84,6 +89,7 @@ var parts = map[string]func(a *actor, n int) error{
 	"near":      playNear,
 	"kill near": playKillNear,
 	"differ":    playDiffer,
+	"making":    playMaking,
 	"exit":      func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
 }
 
@@ -232,6 +238,9 @@ func processes(t testing.TB, part string, n int, env ...string) (said string, la
 	list := make([]*exec.Cmd, n)
 	for rank := range list {
 		c := exec.Command(self)
+		if slices.Contains(env, fullShm) {
+			c = exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs -o size=4k none /dev/shm && head -c 4096 /dev/zero > /dev/shm/full && exec "$0"`, self)
+		}
 		c.Env = append(os.Environ(), "NCCL_TEST_PART="+part, fmt.Sprint("NCCL_TEST_RANK=", rank), fmt.Sprint("NCCL_TEST_RANKS=", n), "KUDZU_DEVICES=1", "KUDZU_THREADS=1")
 		c.Env = append(c.Env, env...)
 		c.Stdout, c.Stderr = &lines{b: &out, mu: lock}, &lines{b: &out, mu: lock}
@@ -293,6 +302,23 @@ func TestClosed(t *testing.T) {
 		t.Skip("changing the user takes root")
 	}
 	said, err := processes(t, "all", 3, freshID(t), "NCCL_TEST_CLOSED=1")
+	if err != nil || said != "" {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// fullShm has each rank see a /dev/shm without room.
+const fullShm = "NCCL_TEST_FULL_SHM=1"
+
+// TestFullShm: ranks need no room in /dev/shm.
+func TestFullShm(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("mounting takes root")
+	}
+	if out, err := exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", "/dev/shm").CombinedOutput(); err != nil {
+		t.Skipf("no mounts here: %s", out)
+	}
+	said, err := processes(t, "all", 3, freshID(t), fullShm)
 	if err != nil || said != "" {
 		t.Errorf("%v\n%s", err, said)
 	}

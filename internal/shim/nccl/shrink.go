@@ -83,6 +83,7 @@ func (t *Thread) CommShrink(h ncclapi.NcclComm_t, at hostmem.Ptr, count int32, o
 		return err
 	}
 	u := parent.derive(list)
+	c.madeFrom(parent, list)
 	return t.make(out, c, func() { c.join(u) })
 }
 
@@ -110,6 +111,7 @@ func (c *comm) rebuild(t *Thread) (*comm, error) {
 	if err != nil {
 		return nil, err
 	}
+	again.madeFrom(c, all)
 	again.join(c.derive(all))
 	return again, again.err()
 }
@@ -183,9 +185,15 @@ func (t *Thread) CommGrow(h ncclapi.NcclComm_t, n int32, at hostmem.Ptr, rank in
 	if err != nil {
 		return err
 	}
+	c.madeFrom(parent, nil)
 	return t.make(out, c, func() {
 		u, err := parent.grownID(id)
 		if err != nil {
+			if u, e := readID(&id); at != hostmem.Nil && e == nil {
+				if h := findHub(u.key); h != nil { // new ranks may wait there
+					h.give(err)
+				}
+			}
 			c.fail(err)
 			close(c.ready)
 			return

@@ -29,7 +29,10 @@ type sock struct {
 	link   Link   // of another transport
 }
 
-var errClosed = errors.New("the connection was closed")
+var (
+	errClosed = errors.New("the connection was closed")
+	errLate   = errors.New("no answer in time")
+)
 
 func (s *sock) enter() error {
 	s.mu.Lock()
@@ -97,7 +100,7 @@ func (s *sock) read(p []byte) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
-			return errors.New("no answer in time")
+			return errLate
 		case err != nil:
 			return err
 		case n == 0:
@@ -125,10 +128,11 @@ func (s *sock) write(p []byte) error {
 	return nil
 }
 
-// patience bounds reads; 0 does not.
+// patience bounds reads, and connecting; 0 does not.
 func (s *sock) patience(d time.Duration) {
 	tv := unix.NsecToTimeval(d.Nanoseconds())
 	_ = unix.SetsockoptTimeval(s.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv) // without it a stranger holds a thread
+	_ = unix.SetsockoptTimeval(s.fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &tv)
 }
 
 // silence is how long another host may give no sign.
@@ -270,8 +274,9 @@ var dataPort = sync.OnceValues(func() (endpoint, error) {
 
 // What a connection to the data port is for: its first byte.
 const (
-	toRank = iota
-	toHub  // of a derived communicator
+	toRank    = iota
+	toHub     // of a derived communicator
+	toProcess // only to know whether it is there
 )
 
 // receive finds out what a connection is for.
@@ -284,6 +289,8 @@ func receive(s *sock) {
 		admit(s)
 	case err == nil && what[0] == toHub:
 		enter(s)
+	case err == nil && what[0] == toProcess:
+		isHere(s)
 	default:
 		s.close()
 	}

@@ -127,6 +127,7 @@ func (t *Thread) descend(h ncclapi.NcclComm_t, color, key int32, out, at hostmem
 			return err
 		}
 		c.resize(slices.IndexFunc(list, func(p plan) bool { return p.rank == parent.rank }), len(list))
+		c.madeFrom(parent, nil)
 		v := comms.New(c)
 		if v == 0 {
 			return failf(ncclapi.NcclInternalError, "too many communicators")
