@@ -34,7 +34,8 @@ func Join(threads int) (*Page, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := f.Truncate(pageSize); err != nil {
+	if _, err := f.Write(make([]byte, pageSize)); err != nil { // not a hole: without room, a store into it would be SIGBUS
+		_ = os.Remove(path)
 		return nil, err
 	}
 	b, err := syscall.Mmap(int(f.Fd()), 0, pageSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
