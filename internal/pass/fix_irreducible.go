@@ -36,11 +36,11 @@ func reduceFunc(f *ir.Func, meet bool) {
 		if !ir.Loops(f, ir.Dominators(f)).Irreducible {
 			break
 		}
-		entries := severalEntries(f)
-		if entries == nil {
+		cycles := severalEntries(f)
+		if len(cycles) == 0 {
 			panic("BUG: irreducible graph without a cycle of several entries")
 		}
-		dispatch(f, entries, meet)
+		dispatch(f, meet, cycles...)
 		changed = true
 	}
 	if changed {
@@ -49,9 +49,9 @@ func reduceFunc(f *ir.Func, meet bool) {
 	}
 }
 
-// severalEntries finds a cycle with several entries: in a strongly connected part with one entry, that block is set aside
-// and the rest searched.
-func severalEntries(f *ir.Func) []*ir.Block {
+// severalEntries finds cycles with several entries that have no block in common, and their entries: in a strongly connected part with
+// one entry, that block is set aside and the rest searched. What is inside of a cycle that was found is left for the next round.
+func severalEntries(f *ir.Func) (cycles [][]*ir.Block) {
 	work := [][]*ir.Block{f.RPO()}
 	for len(work) > 0 {
 		part := work[len(work)-1]
@@ -71,7 +71,8 @@ func severalEntries(f *ir.Func) []*ir.Block {
 				}
 			}
 			if len(entries) > 1 {
-				return entries
+				cycles = append(cycles, entries)
+				continue
 			}
 			var rest []*ir.Block
 			for _, b := range scc {
@@ -84,7 +85,7 @@ func severalEntries(f *ir.Func) []*ir.Block {
 			}
 		}
 	}
-	return nil
+	return cycles
 }
 
 // components are the strongly connected parts of more than one block among some blocks (Tarjan's, without recursion).
@@ -152,15 +153,25 @@ func components(blocks []*ir.Block) [][]*ir.Block {
 	return out
 }
 
-// dispatch sends all edges into the entries through one new block. Values that phis of different entries had share phis of the new block: an
-// edge is for one entry, so that there are as many as one entry needs, not as all of them do.
-func dispatch(f *ir.Func, entries []*ir.Block, meet bool) {
+// dispatch sends all edges into the entries of each cycle through one new block. The whole function is looked at once for all of them:
+// a kernel of Cycles has hundreds.
+func dispatch(f *ir.Func, meet bool, cycles ...[]*ir.Block) {
+	with := map[*ir.Value]*ir.Value{}
+	for _, entries := range cycles {
+		dispatchTo(f, entries, meet, with)
+	}
+	replaceAll(f, with)
+	f.Rewire()
+}
+
+// dispatchTo does it for one cycle. Values that phis of different entries had share phis of the new block: an edge is for one entry, so
+// that there are as many as one entry needs, not as all of them do. with gets what the entries' phis are now.
+func dispatchTo(f *ir.Func, entries []*ir.Block, meet bool, with map[*ir.Value]*ir.Value) {
 	d := f.NewBlock("")
 	which := f.NewInst(ir.Phi, []ir.Type{ir.I32})
 	d.Append(which)
 	shared := map[ir.Type][]*ir.Inst{}
 	var all []*ir.Inst // of d, in order
-	with := map[*ir.Value]*ir.Value{}
 	for _, e := range entries {
 		used := map[ir.Type]int{}
 		for _, phi := range e.Insts[:numPhis(e)] {
@@ -210,6 +221,4 @@ func dispatch(f *ir.Func, entries []*ir.Block, meet bool) {
 	for _, e := range entries {
 		e.Insts = e.Insts[numPhis(e):]
 	}
-	replaceAll(f, with)
-	f.Rewire()
 }

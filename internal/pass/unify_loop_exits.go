@@ -53,7 +53,7 @@ func oneWay(f *ir.Func) bool {
 			ends = append(ends, mergePreds(f, y, inside))
 		}
 		f.Rewire()
-		dispatch(f, ends, true)
+		dispatch(f, true, ends)
 		return true
 	}
 	return false
