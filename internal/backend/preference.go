@@ -41,11 +41,15 @@ func ClaimedCapability(variable string, files ...string) (Capability, error) {
 	return ParseCapability(variable, claim)
 }
 
-// ProcessFiles are the paths of this process's executable and of the libraries that it has loaded so far.
+// ProcessFiles are the paths of this process's executable and, if a preference is for a library, of those that it has loaded so far:
+// that list is thousands of lines in some programs.
 func ProcessFiles() []string {
 	var files []string
 	if exe, err := os.Readlink("/proc/self/exe"); err == nil {
 		files = append(files, exe)
+	}
+	if !slices.ContainsFunc(preferences, func(p Preference) bool { return strings.HasSuffix(p.Name, ".so") }) {
+		return files
 	}
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"kudzu/internal/cache"
@@ -145,7 +146,7 @@ type Config struct {
 // Client asks for images. Its methods may be called from any goroutine.
 type Client struct {
 	cfg     Config
-	version string
+	version func() string // of the compiler
 
 	mu    lockrank.Mutex[lockrank.CompileClient]
 	calls map[cache.Key]*call // compilations under way; guarded by mu
@@ -175,15 +176,18 @@ func New(cfg Config) *Client {
 	if cfg.Log == nil {
 		cfg.Log = func(string) {}
 	}
-	c := &Client{cfg: cfg, version: cfg.Version, calls: map[cache.Key]*call{}}
-	if c.version == "" && len(cfg.Command) > 0 {
-		c.version = buildID(cfg.Command[0])
-	}
+	c := &Client{cfg: cfg, calls: map[cache.Key]*call{}}
+	c.version = sync.OnceValue(func() string { // a program that compiles nothing need not read the file
+		if cfg.Version == "" && len(cfg.Command) > 0 {
+			return buildID(cfg.Command[0])
+		}
+		return cfg.Version
+	})
 	return c
 }
 
 // Key names the image that req gives.
-func (c *Client) Key(req *Request) cache.Key { return keyOf(c.targeted(req), c.version) }
+func (c *Client) Key(req *Request) cache.Key { return keyOf(c.targeted(req), c.version()) }
 
 // targeted is req with the client's target if it has none of its own.
 func (c *Client) targeted(req *Request) *Request {

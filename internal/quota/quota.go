@@ -5,10 +5,11 @@ package quota
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 )
 
 // System is what the files under a folder tell.
@@ -23,8 +24,8 @@ func At(root string) System { return System{root} }
 // Memory is the bytes that this process may use in all: the machine's memory or the smallest limit of its groups; 0: not known.
 func (s System) Memory() uint64 {
 	total := s.meminfo("MemTotal")
-	for _, l := range s.memoryLevels() {
-		total = smaller(total, l.limit())
+	for i, l := range s.memoryLevels() {
+		total = smaller(total, l.limit(i == 0))
 	}
 	return total
 }
@@ -33,7 +34,7 @@ func (s System) Memory() uint64 {
 func (s System) Available() uint64 {
 	left := s.meminfo("MemAvailable")
 	for _, l := range s.memoryLevels() {
-		if limit := l.limit(); limit > 0 {
+		if limit := l.limit(true); limit > 0 {
 			left = smaller(left, max(1, limit-min(limit, l.inUse())))
 		}
 	}
@@ -78,12 +79,32 @@ func smaller(a, b uint64) uint64 {
 	return a
 }
 
-func (s System) read(path string) string {
-	b, err := os.ReadFile(filepath.Join(s.root, path))
+func (s System) read(path string) string { return File(filepath.Join(s.root, path)) }
+
+// File is the text of a file of /proc or /sys, "" if it cannot be read. A dozen of them is a good part of a program's start, and what
+// os.ReadFile does besides (the size, which is 0, a poller, a finalizer) takes longer than the reading.
+func File(path string) string {
+	b := make([]byte, 0, 4096)
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
 	}
-	return string(b)
+	defer syscall.Close(fd)
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := syscall.Read(fd, b[len(b):cap(b)])
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return ""
+		case n <= 0:
+			return string(b)
+		default:
+			b = b[:len(b)+n]
+		}
+	}
 }
 
 // meminfo is a row of /proc/meminfo in bytes.
@@ -123,17 +144,22 @@ func (l level) bytes(file string) uint64 {
 }
 
 // limit is the group's limit of memory, 0 if it has none. Beyond memory.high the system slows the group down until it gives memory back,
-// which device memory does not.
-func (l level) limit() uint64 {
+// which device memory does not. With above, it is that of the groups above too: version 1 tells it in a file that is slow to make, and
+// so it is asked for in the process's own group alone.
+func (l level) limit(above bool) uint64 {
 	if l.v2 {
 		return smaller(l.bytes("memory.max"), l.bytes("memory.high"))
 	}
-	// The groups above may be outside of what this process sees; they are in here.
-	above := field(l.read("memory.stat"), "hierarchical_memory_limit")
-	if above >= unlimited {
-		above = 0
+	limit := l.bytes("memory.limit_in_bytes")
+	if !above {
+		return limit
 	}
-	return smaller(l.bytes("memory.limit_in_bytes"), above)
+	// The groups above may be outside of what this process sees; they are in here.
+	all := field(l.read("memory.stat"), "hierarchical_memory_limit")
+	if all >= unlimited {
+		all = 0
+	}
+	return smaller(limit, all)
 }
 
 // inUse is the memory of the group that it would not give back for the asking.
@@ -198,7 +224,17 @@ type mount struct {
 
 func (m mount) has(controller string) bool { return has(m.options, controller) }
 
+// ownMounts are where the trees of groups are, which is the same for as long as a process lives.
+var ownMounts = sync.OnceValue(func() []mount { return Own.readMounts() })
+
 func (s System) mounts() []mount {
+	if s == Own {
+		return ownMounts()
+	}
+	return s.readMounts()
+}
+
+func (s System) readMounts() []mount {
 	var all []mount
 	for line := range strings.Lines(s.read("proc/self/mountinfo")) {
 		head, tail, ok := strings.Cut(line, " - ") // optional fields come before it

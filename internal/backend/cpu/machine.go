@@ -10,12 +10,14 @@ import (
 	"lukechampine.com/blake3"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/quota"
 )
 
 // describe is what device i says of itself: the machine where CUDA asks about size and speed, the numbers of the GPU that it
 // claims to be where it asks about limits, so that a program's occupancy arithmetic comes out as there.
 func describe(i int, memory uint64, c backend.Capability, workers int) backend.Info {
-	name := "Kudzu CPU (" + cpuModel() + ")"
+	first := cpuInfo()
+	name := "Kudzu CPU (" + cpuModel(first) + ")"
 	if len(name) > 255 { // CUDA's buffers
 		name = name[:255]
 	}
@@ -25,7 +27,7 @@ func describe(i int, memory uint64, c backend.Capability, workers int) backend.I
 		PCI:          [3]int{0, i + 1, 0},
 		Memory:       memory,
 		Processors:   workers,
-		ClockKHz:     clockKHz(),
+		ClockKHz:     clockKHz(first),
 		MemoryKHz:    2400000, // a DDR5 channel's order of magnitude: nothing tells without privileges
 		BusWidth:     512,
 		L2Bytes:      lastCache(),
@@ -38,14 +40,24 @@ func describe(i int, memory uint64, c backend.Capability, workers int) backend.I
 	return info
 }
 
+// cpuInfo is what the kernel tells of the first processors. It asks each of them how fast it runs while it writes the file, so that
+// reading all of it takes milliseconds on a large machine.
+func cpuInfo() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b := make([]byte, 4096)
+	n, _ := f.Read(b) // nothing is known then
+	return string(b[:n])
+}
+
 // cpuModel is the processor's name as the kernel tells it.
-func cpuModel() string {
-	b, err := os.ReadFile("/proc/cpuinfo")
-	if err == nil {
-		for _, key := range []string{"model name", "Model"} {
-			if v := field(string(b), key); v != "" {
-				return strings.Join(strings.Fields(v), " ")
-			}
+func cpuModel(info string) string {
+	for _, key := range []string{"model name", "Model"} {
+		if v := field(info, key); v != "" {
+			return strings.Join(strings.Fields(v), " ")
 		}
 	}
 	return runtime.GOARCH
@@ -66,8 +78,7 @@ func field(text, key string) string {
 func uuid(i int) [16]byte {
 	id := ""
 	for _, f := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
-		if b, err := os.ReadFile(f); err == nil {
-			id = strings.TrimSpace(string(b))
+		if id = strings.TrimSpace(quota.File(f)); id != "" {
 			break
 		}
 	}
@@ -82,14 +93,12 @@ func uuid(i int) [16]byte {
 	return u
 }
 
-func clockKHz() int {
+func clockKHz(info string) int {
 	if n, ok := readInt("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); ok && n > 0 {
 		return int(n)
 	}
-	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		if mhz, err := strconv.ParseFloat(field(string(b), "cpu MHz"), 64); err == nil && mhz > 0 {
-			return int(mhz * 1000)
-		}
+	if mhz, err := strconv.ParseFloat(field(info, "cpu MHz"), 64); err == nil && mhz > 0 {
+		return int(mhz * 1000)
 	}
 	return 2000000
 }
@@ -98,11 +107,11 @@ func clockKHz() int {
 func lastCache() int {
 	best := 0
 	for i := range 8 {
-		b, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu0/cache/index%d/size", i))
-		if err != nil {
+		text := quota.File("/sys/devices/system/cpu/cpu0/cache/index" + strconv.Itoa(i) + "/size")
+		if text == "" {
 			break
 		}
-		kb, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(string(b)), "K"))
+		kb, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text), "K"))
 		if err == nil {
 			best = max(best, kb<<10)
 		}
@@ -114,10 +123,6 @@ func lastCache() int {
 }
 
 func readInt(file string) (int64, bool) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	n, err := strconv.ParseInt(strings.TrimSpace(quota.File(file)), 10, 64)
 	return n, err == nil
 }
