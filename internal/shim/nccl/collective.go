@@ -71,6 +71,8 @@ func (o *op) ringOf(send, recv []byte) error {
 		return o.ringAllReduce(send, recv)
 	case broadcast:
 		return o.ringBroadcast(send, recv)
+	case reduce, reduceScatter:
+		return o.ringReduce(send, recv)
 	}
 	return o.ringAllGather(send, recv)
 }

@@ -114,12 +114,55 @@ func playAll(a *actor, n int) error {
 			}
 		}
 	}
+	for root := range n {
+		for _, typ := range []ncclapi.NcclDataType_t{ncclapi.NcclFloat32, ncclapi.NcclBfloat16, ncclapi.NcclFloat8e4m3} {
+			if err := a.reduceSome(r, n, typ, root, []int{33, 70_001}[root%2]); err != nil {
+				return err
+			}
+		}
+	}
 	return errors.Join(a.splitOnce(n), a.CommFinalize(a.comm), a.CommDestroy(a.comm))
 }
 
+// reduceSome: sums for one rank, and a part for each, out of place and in place, to the bits of rank order.
+func (a *actor) reduceSome(r *rand.Rand, n int, typ ncclapi.NcclDataType_t, root, count int) error {
+	defer a.free()
+	sources := make([][]byte, n)
+	for i := range sources {
+		sources[i] = tiled(r, typ, n*count)
+	}
+	size := int(typeSizes[typ])
+	tiles := make([][]byte, n)
+	for i := range tiles {
+		tiles[i] = sources[i][:min(tile, n*count)*size]
+	}
+	want := bytes.Repeat(reference(typ, 0, tiles, make([]uint64, n)), n*count/tile+1)[:n*count*size]
+	for _, inPlace := range []bool{false, true} {
+		send, whole := a.buffer(sources[a.rank]), a.buffer(make([]byte, n*count*size))
+		again, part := a.buffer(sources[a.rank]), a.buffer(make([]byte, count*size))
+		if inPlace {
+			whole, part = send, again.Add(uint64(a.rank*count*size))
+		}
+		if err := errors.Join(a.Reduce(send, whole, uint64(n*count), typ, ncclapi.NcclSum, int32(root), a.comm, a.stream),
+			a.ReduceScatter(again, part, uint64(count), typ, ncclapi.NcclSum, a.comm, a.stream), a.done()); err != nil {
+			return err
+		}
+		err := sameNumbers(typ, hostmem.Bytes(part, uint64(count*size)), want[a.rank*count*size:(a.rank+1)*count*size])
+		if a.rank == root {
+			err = errors.Join(err, sameNumbers(typ, hostmem.Bytes(whole, uint64(n*count*size)), want))
+		}
+		if err != nil {
+			return fmt.Errorf("sum of %d, root %d, in place %v: %w", count, root, inPlace, err)
+		}
+	}
+	return nil
+}
+
+const tile = 101
+
 // tiled are the same few values again and again.
 func tiled(r *rand.Rand, typ ncclapi.NcclDataType_t, n int) []byte {
-	return bytes.Repeat(values(r, typ, 101), n/101+1)[:n*int(typeSizes[typ])]
+	return bytes.Repeat(values(r, typ, tile), n/tile+1)[:n*int(typeSizes[typ])]
 }
 
 func (a *actor) reduceOnce(r *rand.Rand, n int, typ ncclapi.NcclDataType_t, red, count int) error {

@@ -68,7 +68,7 @@ func (o *op) ringAllReduce(send, recv []byte) error {
 	read := make(chan error, 1)
 	go func() { read <- wait() }()
 	if c.place() < lanes {
-		if err = o.newLane().reduce(send, recv); err != nil {
+		if err = o.newLane(o.bytes()).reduce(send, recv); err != nil {
 			return o.giveUp(err, func() error { return <-read })
 		}
 	}
@@ -105,12 +105,13 @@ func (o *op) share(recv []byte, from, n uint64) error {
 	return wait()
 }
 
-func (o *op) newLane() *lane {
+// newLane is this rank's lane of a buffer of so many bytes.
+func (o *op) newLane(total uint64) *lane {
 	c := o.c
 	l, place := c.layout, c.place()
 	here := l.host[c.rank]
 	a := &lane{o: o, here: here, last: len(l.ranks) - 1, prev: -1, next: -1}
-	a.lo, a.hi = o.slice(o.bytes(), place)
+	a.lo, a.hi = o.slice(total, place)
 	if here > 0 {
 		a.prev = l.ranks[here-1][place]
 	}
@@ -133,7 +134,10 @@ func (a *lane) reduce(send, recv []byte) error {
 			a.o.c.fail(back)
 		}
 	})
-	forth := a.forth(send, recv, ready)
+	forth := a.forth(send, recv, func(at uint64, piece []byte) error {
+		ready <- at + uint64(len(piece))
+		return nil
+	})
 	if forth != nil {
 		a.o.c.fail(forth) // what the other waits for may never come
 	}
@@ -154,8 +158,9 @@ func (o *op) idle() error {
 	return nil
 }
 
-// forth adds this host's ranks to what the hosts before have.
-func (a *lane) forth(send, recv []byte, ready chan<- uint64) error {
+// forth adds this host's ranks to what the hosts before have. On the last host ready gets each piece of the result, in recv where there is
+// one.
+func (a *lane) forth(send, recv []byte, ready func(at uint64, piece []byte) error) error {
 	o, c := a.o, a.o.c
 	near := c.neighbours()
 	from, scale := make([]*message, len(near)), make([]uint64, len(near))
@@ -173,7 +178,7 @@ func (a *lane) forth(send, recv []byte, ready chan<- uint64) error {
 	return errors.Join(a.pieces(from, scale, send, recv, ready), release(from))
 }
 
-func (a *lane) pieces(from []*message, scale []uint64, send, recv []byte, ready chan<- uint64) error {
+func (a *lane) pieces(from []*message, scale []uint64, send, recv []byte, ready func(at uint64, piece []byte) error) error {
 	o, c := a.o, a.o.c
 	size, wide := o.size(), o.wide()
 	total := (a.hi - a.lo) / size * wide
@@ -194,6 +199,10 @@ func (a *lane) pieces(from []*message, scale []uint64, send, recv []byte, ready 
 	room := make([]byte, uint64(len(copied(from)))*step)
 	partial := make([]byte, step/size*wide)
 	sources := make([][]byte, len(from))
+	var result []byte
+	if a.next < 0 && recv == nil {
+		result = make([]byte, step)
+	}
 	for at := a.lo; at < a.hi; at += step {
 		n := min(step, a.hi-at)
 		free := room
@@ -218,16 +227,20 @@ func (a *lane) pieces(from []*message, scale []uint64, send, recv []byte, ready 
 			part.From = acc
 		}
 		dst := acc
-		if !part.Open {
+		switch {
+		case part.Open:
+		case recv != nil:
 			dst = recv[at : at+n]
+		default:
+			dst = result[:n]
 		}
 		engine.Collect(dst, sources, scale, n/size, int(o.typ), o.red, part)
 		if part.Open {
 			if err := after.write(dst); err != nil {
 				return c.because(err)
 			}
-		} else {
-			ready <- at + n
+		} else if err := ready(at, dst); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -102,7 +102,11 @@ func (o *op) can(w way) bool {
 	switch {
 	case w == direct:
 		return true
-	case o.kind != allReduce && o.kind != broadcast && o.kind != allGather, o.count == 0:
+	case o.count == 0:
+		return false
+	case o.kind == reduce || o.kind == reduceScatter:
+		return w == byRing && l.runs
+	case o.kind != allReduce && o.kind != broadcast && o.kind != allGather:
 		return false
 	case w == byParts:
 		return o.kind == allReduce && o.bytes() <= partsBytes
@@ -135,6 +139,16 @@ func (o *op) cost(w way) float64 {
 			move = wide
 		}
 		return 2*nearCost + 2*(hosts-1)*(hopCost+min(s, chunkBytes)*byteCost) + move*s*byteCost
+	case o.kind == reduce && w == direct:
+		return hopCost + far*eachCost + far*s*byteCost
+	case o.kind == reduceScatter && w == direct:
+		return hopCost + far*eachCost + lanes*far*s*byteCost
+	case o.kind == reduce, o.kind == reduceScatter:
+		if o.kind == reduceScatter {
+			s *= n
+		}
+		wide := float64(o.wide()) / float64(o.size())
+		return 2*nearCost + hosts*(hopCost+min(s, chunkBytes)*byteCost) + wide*s*byteCost
 	case o.kind == broadcast && w == direct:
 		return hopCost + far*eachCost + far*s*byteCost
 	case o.kind == broadcast && w == byTree:

@@ -80,6 +80,11 @@ func TestChoice(t *testing.T) {
 		{8, 1, broadcast, 1 << 24, byRing},
 		{1024, 1, allGather, 16, byTree},
 		{64, 1, reduceScatter, 1 << 20, direct},
+		{8, 8, reduceScatter, 1 << 20, byRing},
+		{2, 8, reduceScatter, 16, direct},
+		{8, 1, reduce, 1 << 24, byRing},
+		{2, 1, reduce, 1 << 24, direct},
+		{8, 1, allToAll, 1 << 20, direct},
 	} {
 		var hosts []member
 		for h := range x.hosts {
