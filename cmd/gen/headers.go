@@ -48,7 +48,7 @@ var thinHeaders = []struct {
 	api   string
 	names []string
 }{
-	{"cublas", []string{"cublas_api.h"}},
+	{"cublas", []string{"cublas_api.h", "cublasXt.h"}},
 	{"cufft", []string{"cufftXt.h"}},
 	{"cusparse", []string{"cusparse_v2.h"}},
 	{"cuda", []string{"cudaProfiler.h"}},

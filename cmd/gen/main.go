@@ -24,6 +24,7 @@ var outputs = []struct {
 }{
 	{"go types", writeGoTypes},
 	{"headers", writeHeaders},
+	{"legacy", writeLegacy},
 	{"methods", scanMethods},
 	{"rows", writeRowLists},
 	{"fronts", writeFronts},

@@ -54,11 +54,21 @@ func (w *world) scanBase() error {
 		if err != nil {
 			return err
 		}
-		for _, m := range baseFunc.FindAllSubmatch(text, -1) {
-			w.base[string(m[1])] = true
+		w.announced(text)
+	}
+	for path, text := range w.files { // what was written just now
+		if strings.HasPrefix(path, "c/base/") {
+			w.announced(text)
 		}
 	}
 	return nil
+}
+
+// announced notes the functions that a text of c/base defines.
+func (w *world) announced(text []byte) {
+	for _, m := range baseFunc.FindAllSubmatch(text, -1) {
+		w.base[string(m[1])] = true
+	}
 }
 
 var localInclude = regexp.MustCompile(`(?m)^#include "([a-y][^"]*)"`) // z: generated, and in the sum by its rows

@@ -15,6 +15,57 @@ import (
 
 // Each stands at the number that its row has in internal/abi/zrows_cublas.h: both follow the order of the rows.
 var cublasHandlers = [...]abi.Handler{
+	{Name: "cublasXtCreate", Call: bind_cublasXtCreate},
+	{Name: "cublasXtDestroy", Call: bind_cublasXtDestroy},
+	{Name: "cublasXtGetNumBoards", Call: bind_cublasXtGetNumBoards},
+	{Name: "cublasXtMaxBoards", Call: bind_cublasXtMaxBoards},
+	{Name: "cublasXtDeviceSelect", Call: bind_cublasXtDeviceSelect},
+	{Name: "cublasXtSetBlockDim", Call: bind_cublasXtSetBlockDim},
+	{Name: "cublasXtGetBlockDim", Call: bind_cublasXtGetBlockDim},
+	{Name: "cublasXtGetPinningMemMode", Call: bind_cublasXtGetPinningMemMode},
+	{Name: "cublasXtSetPinningMemMode", Call: bind_cublasXtSetPinningMemMode},
+	{Name: "cublasXtSetCpuRoutine", Call: bind_cublasXtSetCpuRoutine},
+	{Name: "cublasXtSetCpuRatio", Call: bind_cublasXtSetCpuRatio},
+	{Name: "cublasXtSgemm", Call: bind_cublasXtSgemm},
+	{Name: "cublasXtDgemm", Call: bind_cublasXtDgemm},
+	{Name: "cublasXtCgemm", Call: bind_cublasXtCgemm},
+	{Name: "cublasXtZgemm", Call: bind_cublasXtZgemm},
+	{Name: "cublasXtSsyrk", Call: bind_cublasXtSsyrk},
+	{Name: "cublasXtDsyrk", Call: bind_cublasXtDsyrk},
+	{Name: "cublasXtCsyrk", Call: bind_cublasXtCsyrk},
+	{Name: "cublasXtZsyrk", Call: bind_cublasXtZsyrk},
+	{Name: "cublasXtCherk", Call: bind_cublasXtCherk},
+	{Name: "cublasXtZherk", Call: bind_cublasXtZherk},
+	{Name: "cublasXtSsyr2k", Call: bind_cublasXtSsyr2k},
+	{Name: "cublasXtDsyr2k", Call: bind_cublasXtDsyr2k},
+	{Name: "cublasXtCsyr2k", Call: bind_cublasXtCsyr2k},
+	{Name: "cublasXtZsyr2k", Call: bind_cublasXtZsyr2k},
+	{Name: "cublasXtCherkx", Call: bind_cublasXtCherkx},
+	{Name: "cublasXtZherkx", Call: bind_cublasXtZherkx},
+	{Name: "cublasXtStrsm", Call: bind_cublasXtStrsm},
+	{Name: "cublasXtDtrsm", Call: bind_cublasXtDtrsm},
+	{Name: "cublasXtCtrsm", Call: bind_cublasXtCtrsm},
+	{Name: "cublasXtZtrsm", Call: bind_cublasXtZtrsm},
+	{Name: "cublasXtSsymm", Call: bind_cublasXtSsymm},
+	{Name: "cublasXtDsymm", Call: bind_cublasXtDsymm},
+	{Name: "cublasXtCsymm", Call: bind_cublasXtCsymm},
+	{Name: "cublasXtZsymm", Call: bind_cublasXtZsymm},
+	{Name: "cublasXtChemm", Call: bind_cublasXtChemm},
+	{Name: "cublasXtZhemm", Call: bind_cublasXtZhemm},
+	{Name: "cublasXtSsyrkx", Call: bind_cublasXtSsyrkx},
+	{Name: "cublasXtDsyrkx", Call: bind_cublasXtDsyrkx},
+	{Name: "cublasXtCsyrkx", Call: bind_cublasXtCsyrkx},
+	{Name: "cublasXtZsyrkx", Call: bind_cublasXtZsyrkx},
+	{Name: "cublasXtCher2k", Call: bind_cublasXtCher2k},
+	{Name: "cublasXtZher2k", Call: bind_cublasXtZher2k},
+	{Name: "cublasXtSspmm", Call: bind_cublasXtSspmm},
+	{Name: "cublasXtDspmm", Call: bind_cublasXtDspmm},
+	{Name: "cublasXtCspmm", Call: bind_cublasXtCspmm},
+	{Name: "cublasXtZspmm", Call: bind_cublasXtZspmm},
+	{Name: "cublasXtStrmm", Call: bind_cublasXtStrmm},
+	{Name: "cublasXtDtrmm", Call: bind_cublasXtDtrmm},
+	{Name: "cublasXtCtrmm", Call: bind_cublasXtCtrmm},
+	{Name: "cublasXtZtrmm", Call: bind_cublasXtZtrmm},
 	{Name: "cublasCreate_v2", Call: bind_cublasCreate_v2},
 	{Name: "cublasDestroy_v2", Call: bind_cublasDestroy_v2},
 	{Name: "cublasSetWorkspace_v2", Call: bind_cublasSetWorkspace_v2},
@@ -415,6 +466,7 @@ var cublasHandlers = [...]abi.Handler{
 	{Name: "cublasDgemmGroupedBatched_64", Call: bind_cublasDgemmGroupedBatched_64},
 	{Name: "cublasGemmGroupedBatchedEx", Call: bind_cublasGemmGroupedBatchedEx},
 	{Name: "cublasGemmGroupedBatchedEx_64", Call: bind_cublasGemmGroupedBatchedEx_64},
+	{Name: "cublasUint8gemmBias", Call: bind_cublasUint8gemmBias},
 	{Name: "cublasHgemm", Call: bind_cublasHgemm},
 	{Name: "cublasHgemmBatched", Call: bind_cublasHgemmBatched},
 	{Name: "cublasHgemmBatched_64", Call: bind_cublasHgemmBatched_64},
@@ -549,6 +601,1163 @@ var cublasHandlers = [...]abi.Handler{
 	{Name: "cublasDgetrsBatched", Call: bind_cublasDgetrsBatched},
 	{Name: "cublasCgetrsBatched", Call: bind_cublasCgetrsBatched},
 	{Name: "cublasZgetrsBatched", Call: bind_cublasZgetrsBatched},
+}
+
+func bind_cublasXtCreate(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	if a.Handle == 0 {
+		return 7
+	}
+	r0, err := (*cublas.Thread)(thread).XtCreate()
+	if err != nil {
+		return cublas.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Handle), uint64(r0))
+	return 0
+}
+
+func bind_cublasXtDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtDestroy(cublas.XtHandle(a.Handle))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtGetNumBoards(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NbDevices uint32
+		DeviceId  uint64
+		NbBoards  uint64
+	})(args)
+	if a.NbBoards == 0 {
+		return 7
+	}
+	r2, err := (*cublas.Thread)(thread).XtGetNumBoards(int32(a.NbDevices), hostmem.Ptr(a.DeviceId))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.NbBoards), uint32(r2))
+	return 0
+}
+
+func bind_cublasXtMaxBoards(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		NbGpuBoards uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtMaxBoards(hostmem.Ptr(a.NbGpuBoards))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDeviceSelect(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		NbDevices uint32
+		DeviceId  uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtDeviceSelect(cublas.XtHandle(a.Handle), int32(a.NbDevices), hostmem.Ptr(a.DeviceId))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSetBlockDim(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		BlockDim uint32
+	})(args)
+	err := (*cublas.Thread)(thread).XtSetBlockDim(cublas.XtHandle(a.Handle), int32(a.BlockDim))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtGetBlockDim(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		BlockDim uint64
+	})(args)
+	if a.BlockDim == 0 {
+		return 7
+	}
+	r1, err := (*cublas.Thread)(thread).XtGetBlockDim(cublas.XtHandle(a.Handle))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.BlockDim), uint32(r1))
+	return 0
+}
+
+func bind_cublasXtGetPinningMemMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtGetPinningMemMode(cublas.XtHandle(a.Handle), hostmem.Ptr(a.Mode))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSetPinningMemMode(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Mode   uint32
+	})(args)
+	err := (*cublas.Thread)(thread).XtSetPinningMemMode(cublas.XtHandle(a.Handle), blas.CublasXtPinnedMemMode_t(a.Mode))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSetCpuRoutine(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		BlasOp      uint32
+		Type        uint32
+		BlasFunctor uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSetCpuRoutine(cublas.XtHandle(a.Handle), blas.CublasXtBlasOp_t(a.BlasOp), blas.CublasXtOpType_t(a.Type), hostmem.Ptr(a.BlasFunctor))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSetCpuRatio(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		BlasOp uint32
+		Type   uint32
+		Ratio  float32
+	})(args)
+	err := (*cublas.Thread)(thread).XtSetCpuRatio(cublas.XtHandle(a.Handle), blas.CublasXtBlasOp_t(a.BlasOp), blas.CublasXtOpType_t(a.Type), float32(a.Ratio))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSgemm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtGemm(cublas.XtHandle(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDgemm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtGemm(cublas.XtHandle(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCgemm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtGemm(cublas.XtHandle(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZgemm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Transa uint32
+		Transb uint32
+		M      uint64
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtGemm(cublas.XtHandle(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), uint64(a.M), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSsyrk(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyrk(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDsyrk(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyrk(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCsyrk(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyrk(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZsyrk(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyrk(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCherk(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtHerk(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZherk(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtHerk(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSsyr2k(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyr2k(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDsyr2k(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyr2k(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCsyr2k(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyr2k(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZsyr2k(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyr2k(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCherkx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtHerkx(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZherkx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtHerkx(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtStrsm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtTrsm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), cublas.F32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDtrsm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtTrsm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), cublas.F64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCtrsm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtTrsm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZtrsm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtTrsm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSsymm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSymm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDsymm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSymm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCsymm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSymm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZsymm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSymm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtChemm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtHemm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZhemm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtHemm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSsyrkx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyrkx(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDsyrkx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyrkx(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCsyrkx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyrkx(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZsyrkx(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSyrkx(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCher2k(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtHer2k(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZher2k(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Uplo   uint32
+		Trans  uint32
+		N      uint64
+		K      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtHer2k(cublas.XtHandle(a.Handle), cublas.Fill(a.Uplo), cublas.Op(a.Trans), uint64(a.N), uint64(a.K), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtSspmm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		AP     uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSpmm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDspmm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		AP     uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSpmm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCspmm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		AP     uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSpmm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZspmm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		AP     uint64
+		B      uint64
+		Ldb    uint64
+		Beta   uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtSpmm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.AP), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.Beta), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtStrmm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtTrmm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtDtrmm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtTrmm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.F64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtCtrmm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtTrmm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C32)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasXtZtrmm(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Side   uint32
+		Uplo   uint32
+		Trans  uint32
+		Diag   uint32
+		M      uint64
+		N      uint64
+		Alpha  uint64
+		A      uint64
+		Lda    uint64
+		B      uint64
+		Ldb    uint64
+		C      uint64
+		Ldc    uint64
+	})(args)
+	err := (*cublas.Thread)(thread).XtTrmm(cublas.XtHandle(a.Handle), cublas.Side(a.Side), cublas.Fill(a.Uplo), cublas.Op(a.Trans), cublas.Diag(a.Diag), uint64(a.M), uint64(a.N), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), uint64(a.Lda), hostmem.Ptr(a.B), uint64(a.Ldb), hostmem.Ptr(a.C), uint64(a.Ldc), cublas.C64)
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
 }
 
 func bind_cublasCreate_v2(thread, args unsafe.Pointer) int32 {
@@ -11484,6 +12693,36 @@ func bind_cublasGemmGroupedBatchedEx_64(thread, args unsafe.Pointer) int32 {
 		ComputeType  uint32
 	})(args)
 	err := (*cublas.Thread)(thread).GemmGroupedBatchedEx64(blas.CublasHandle_t(a.Handle), hostmem.Ptr(a.Transa_array), hostmem.Ptr(a.Transb_array), hostmem.Ptr(a.M_array), hostmem.Ptr(a.N_array), hostmem.Ptr(a.K_array), hostmem.Ptr(a.Alpha_array), hostmem.Ptr(a.Aarray), rt.CudaDataType(a.Atype), hostmem.Ptr(a.Lda_array), hostmem.Ptr(a.Barray), rt.CudaDataType(a.Btype), hostmem.Ptr(a.Ldb_array), hostmem.Ptr(a.Beta_array), hostmem.Ptr(a.Carray), rt.CudaDataType(a.Ctype), hostmem.Ptr(a.Ldc_array), int64(a.Group_count), hostmem.Ptr(a.Group_size), blas.CublasComputeType_t(a.ComputeType))
+	if err != nil {
+		return cublas.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasUint8gemmBias(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Transa  uint32
+		Transb  uint32
+		Transc  uint32
+		M       uint32
+		N       uint32
+		K       uint32
+		A       uint64
+		A_bias  uint32
+		Lda     uint32
+		B       uint64
+		B_bias  uint32
+		Ldb     uint32
+		C       uint64
+		C_bias  uint32
+		Ldc     uint32
+		C_mult  uint32
+		C_shift uint32
+	})(args)
+	err := (*cublas.Thread)(thread).Uint8gemmBias(blas.CublasHandle_t(a.Handle), cublas.Op(a.Transa), cublas.Op(a.Transb), cublas.Op(a.Transc), int64(int32(a.M)), int64(int32(a.N)), int64(int32(a.K)), hostmem.Ptr(a.A), int32(a.A_bias), int64(int32(a.Lda)), hostmem.Ptr(a.B), int32(a.B_bias), int64(int32(a.Ldb)), hostmem.Ptr(a.C), int32(a.C_bias), int64(int32(a.Ldc)), int32(a.C_mult), int32(a.C_shift))
 	if err != nil {
 		return cublas.Code(err)
 	}

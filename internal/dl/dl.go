@@ -82,6 +82,11 @@ func (l *Library) Find(name string) (*Func, error) {
 	return f, nil
 }
 
+// At is a function of the program, by its address.
+func At(addr uint64) *Func {
+	return &Func{name: "a function of the program", addr: *(*unsafe.Pointer)(unsafe.Pointer(&addr))}
+}
+
 // Count says how many functions of a table the library has, and which it lacks: releases differ.
 func (l *Library) Count(names []string) string {
 	var lacks []string

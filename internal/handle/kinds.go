@@ -6,6 +6,7 @@ const (
 	LastOfDriver Kind = 31 + iota
 
 	CublasHandle
+	CublasXtHandle
 	NvJitLinkHandle
 	NVVMProgram
 	NVRTCProgram

@@ -52,6 +52,7 @@ func startNCCL() {
 // openblas, or the path of a library with BLAS's Fortran names.
 func startCublas() {
 	cublas.Use(rocblas.New(rocblas.Config{}))
+	cublas.UseRoutine(openblas.Call)
 	threads, _ := strconv.Atoi(config.Get(config.Threads))
 	multiplier := func(setting string) cublas.Multiplier {
 		switch name := config.Get(setting); {

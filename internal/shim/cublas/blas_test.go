@@ -349,7 +349,7 @@ func TestTransfers(t *testing.T) {
 			r.t.Fatal("a plain vector changed on its way")
 		}
 		r.is(r.th.SetVector(1, 8, host.p, 0, dev.p, 1), invalidValue)
-		r.is(r.th.SetMatrix(5, 7, 8, host.p, 4, dev.p, 9), invalidValue)
+		r.is(r.th.SetMatrix(5, 7, 8, host.p, 4, dev.p, 9), mappingError)
 		r.is(r.th.SetMatrix(5, 7, 0, host.p, 5, dev.p, 9), invalidValue)
 	})
 }

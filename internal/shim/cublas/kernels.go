@@ -21,5 +21,6 @@ var (
 	lapackKernels = &shim.Kernels{Name: "cuBLAS small systems", Text: texts.Lazy("lapack")}
 	qrKernels     = &shim.Kernels{Name: "cuBLAS least squares", Text: texts.Lazy("qr")}
 	rotateKernels = &shim.Kernels{Name: "cuBLAS rotations", Text: texts.Lazy("rotate")}
+	byteKernels   = &shim.Kernels{Name: "cuBLAS bytes", Text: texts.Lazy("bytes")}
 	storedKernels = &shim.Kernels{Name: "cuBLAS bands and packed triangles", Text: texts.Lazy("stored")}
 )

@@ -32,6 +32,7 @@ const (
 	notInitialized  = Status(blas.CUBLAS_STATUS_NOT_INITIALIZED)
 	allocFailed     = Status(blas.CUBLAS_STATUS_ALLOC_FAILED)
 	invalidValue    = Status(blas.CUBLAS_STATUS_INVALID_VALUE)
+	mappingError    = Status(blas.CUBLAS_STATUS_MAPPING_ERROR)
 	executionFailed = Status(blas.CUBLAS_STATUS_EXECUTION_FAILED)
 	internalError   = Status(blas.CUBLAS_STATUS_INTERNAL_ERROR)
 	notSupported    = Status(blas.CUBLAS_STATUS_NOT_SUPPORTED)
@@ -39,7 +40,7 @@ const (
 
 var names = map[Status]string{
 	notInitialized: "cuBLAS is not initialized", allocFailed: "cuBLAS could not allocate", invalidValue: "invalid value",
-	executionFailed: "execution failed", internalError: "internal error", notSupported: "not supported",
+	mappingError: "an access to memory failed", executionFailed: "execution failed", internalError: "internal error", notSupported: "not supported",
 }
 
 // StatusOf is the code for any error. The driver's reasons are folded into the few cuBLAS knows.

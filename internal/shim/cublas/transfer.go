@@ -13,8 +13,11 @@ import (
 // move copies rows × cols elements between columns of lds and ldd elements. Which side is the host's is for the addresses
 // to say: every memory of ours is known by its address.
 func (t *Thread) move(rows, cols, size int64, src hostmem.Ptr, lds int64, dst hostmem.Ptr, ldd int64, stream rt.CudaStream_t, async bool) error {
-	if rows < 0 || cols < 0 || size <= 0 || lds < max(1, rows) || ldd < max(1, rows) {
+	if rows < 0 || cols < 0 || size <= 0 || lds < 1 || ldd < 1 {
 		return invalidValue
+	}
+	if lds < rows || ldd < rows {
+		return mappingError
 	}
 	if rows == 0 || cols == 0 {
 		return nil

@@ -95,11 +95,19 @@ func (p *Provider) Takes(q *cublas.Product) bool {
 
 var letters = map[blas.CublasOperation_t]byte{blas.CUBLAS_OP_N: 'N', blas.CUBLAS_OP_T: 'T', blas.CUBLAS_OP_C: 'C'}
 
-// Multiply calls the library for every matrix of the batch. Its arguments lie in C memory: Fortran takes addresses of everything.
+// Multiply calls the library for every matrix of the batch.
 func (p *Provider) Multiply(h *cublas.HostProduct) {
 	l := p.open()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	fortran(l.gemm[h.Sum], h)
+}
+
+// Call has a function of the program, with Fortran's arguments, do a product.
+func Call(fn uint64, h *cublas.HostProduct) { fortran(dl.At(fn), h) }
+
+// fortran calls a gemm. Its arguments lie in C memory: Fortran takes addresses of everything.
+func fortran(gemm *dl.Func, h *cublas.HostProduct) {
 	const alpha, beta, sides, ops, room = 0, 16, 32, 56, 64
 	args := dl.Alloc(room)
 	defer args.Free()
@@ -114,7 +122,7 @@ func (p *Provider) Multiply(h *cublas.HostProduct) {
 	b[ops], b[ops+1] = letters[h.A.Op], letters[h.B.Op]
 	at := func(off int) uintptr { return args.Addr() + uintptr(off) }
 	for _, x := range h.At {
-		l.gemm[h.Sum].Call(at(ops), at(ops+1), at(sides), at(sides+4), at(sides+8), at(alpha), uintptr(x[0]), at(sides+12),
+		gemm.Call(at(ops), at(ops+1), at(sides), at(sides+4), at(sides+8), at(alpha), uintptr(x[0]), at(sides+12),
 			uintptr(x[1]), at(sides+16), at(beta), uintptr(x[2]), at(sides+20), 1, 1) // 1, 1: the lengths of the letters
 	}
 }
