@@ -217,8 +217,14 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnDsytrf", Call: bind_cusolverDnDsytrf},
 	{Name: "cusolverDnCsytrf", Call: bind_cusolverDnCsytrf},
 	{Name: "cusolverDnZsytrf", Call: bind_cusolverDnZsytrf},
+	{Name: "cusolverDnXsytrf_bufferSize", Call: bind_cusolverDnXsytrf_bufferSize},
+	{Name: "cusolverDnXsytrf", Call: bind_cusolverDnXsytrf},
+	{Name: "cusolverDnXhetrf_bufferSize", Call: bind_cusolverDnXhetrf_bufferSize},
+	{Name: "cusolverDnXhetrf", Call: bind_cusolverDnXhetrf},
 	{Name: "cusolverDnXsytrs_bufferSize", Call: bind_cusolverDnXsytrs_bufferSize},
 	{Name: "cusolverDnXsytrs", Call: bind_cusolverDnXsytrs},
+	{Name: "cusolverDnXhetrs_bufferSize", Call: bind_cusolverDnXhetrs_bufferSize},
+	{Name: "cusolverDnXhetrs", Call: bind_cusolverDnXhetrs},
 	{Name: "cusolverDnSsytri_bufferSize", Call: bind_cusolverDnSsytri_bufferSize},
 	{Name: "cusolverDnDsytri_bufferSize", Call: bind_cusolverDnDsytri_bufferSize},
 	{Name: "cusolverDnCsytri_bufferSize", Call: bind_cusolverDnCsytri_bufferSize},
@@ -307,6 +313,8 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnDsygvd", Call: bind_cusolverDnDsygvd},
 	{Name: "cusolverDnChegvd", Call: bind_cusolverDnChegvd},
 	{Name: "cusolverDnZhegvd", Call: bind_cusolverDnZhegvd},
+	{Name: "cusolverDnXsygvd_bufferSize", Call: bind_cusolverDnXsygvd_bufferSize},
+	{Name: "cusolverDnXsygvd", Call: bind_cusolverDnXsygvd},
 	{Name: "cusolverDnXsygvdx_bufferSize", Call: bind_cusolverDnXsygvdx_bufferSize},
 	{Name: "cusolverDnXsygvdx", Call: bind_cusolverDnXsygvdx},
 	{Name: "cusolverDnCreateSyevjInfo", Call: bind_cusolverDnCreateSyevjInfo},
@@ -384,6 +392,8 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnXgetrs", Call: bind_cusolverDnXgetrs},
 	{Name: "cusolverDnXsyevd_bufferSize", Call: bind_cusolverDnXsyevd_bufferSize},
 	{Name: "cusolverDnXsyevd", Call: bind_cusolverDnXsyevd},
+	{Name: "cusolverDnXstedc_bufferSize", Call: bind_cusolverDnXstedc_bufferSize},
+	{Name: "cusolverDnXstedc", Call: bind_cusolverDnXstedc},
 	{Name: "cusolverDnXsyevBatched_bufferSize", Call: bind_cusolverDnXsyevBatched_bufferSize},
 	{Name: "cusolverDnXsyevBatched", Call: bind_cusolverDnXsyevBatched},
 	{Name: "cusolverDnXsyevdx_bufferSize", Call: bind_cusolverDnXsyevdx_bufferSize},
@@ -5156,6 +5166,120 @@ func bind_cusolverDnZsytrf(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cusolverDnXsytrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r9, r10, err := (*cusolver.Thread)(thread).DnXsytrfBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r9))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r10))
+	return 0
+}
+
+func bind_cusolverDnXsytrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXsytrf(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXhetrf_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r9, r10, err := (*cusolver.Thread)(thread).DnXhetrfBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r9))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r10))
+	return 0
+}
+
+func bind_cusolverDnXhetrf(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXhetrf(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
 func bind_cusolverDnXsytrs_bufferSize(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -5211,6 +5335,69 @@ func bind_cusolverDnXsytrs(thread, args unsafe.Pointer) int32 {
 		Info                     uint64
 	})(args)
 	err := (*cusolver.Thread)(thread).DnXsytrs(cusolver.Handle(a.Handle), cusolver.Fill(a.Uplo), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXhetrs_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		N                        uint64
+		Nrhs                     uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		DataTypeB                uint32
+		B                        uint64
+		Ldb                      uint64
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r12, r13, err := (*cusolver.Thread)(thread).DnXhetrsBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r12))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r13))
+	return 0
+}
+
+func bind_cusolverDnXhetrs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		N                        uint64
+		Nrhs                     uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		Ipiv                     uint64
+		DataTypeB                uint32
+		B                        uint64
+		Ldb                      uint64
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXhetrs(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.N), int64(a.Nrhs), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), hostmem.Ptr(a.Ipiv), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.B), int64(a.Ldb), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
 	if err != nil {
 		return cusolver.Code(err)
 	}
@@ -7417,6 +7604,75 @@ func bind_cusolverDnZhegvd(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cusolverDnXsygvd_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Itype                    uint32
+		Jobz                     uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		D_A                      uint64
+		Lda                      uint64
+		DataTypeB                uint32
+		D_B                      uint64
+		Ldb                      uint64
+		DataTypeW                uint32
+		D_W                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r15, r16, err := (*cusolver.Thread)(thread).DnXsygvdBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.D_A), int64(a.Lda), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.D_B), int64(a.Ldb), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.D_W), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r15))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r16))
+	return 0
+}
+
+func bind_cusolverDnXsygvd(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Itype                    uint32
+		Jobz                     uint32
+		Uplo                     uint32
+		N                        uint64
+		DataTypeA                uint32
+		D_A                      uint64
+		Lda                      uint64
+		DataTypeB                uint32
+		D_B                      uint64
+		Ldb                      uint64
+		DataTypeW                uint32
+		D_W                      uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		D_info                   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXsygvd(cusolver.Handle(a.Handle), cusolver.Params(a.Params), solver.CusolverEigType_t(a.Itype), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.D_A), int64(a.Lda), cusolver.Type(a.DataTypeB), hostmem.Ptr(a.D_B), int64(a.Ldb), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.D_W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.D_info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
 func bind_cusolverDnXsygvdx_bufferSize(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -9376,6 +9632,67 @@ func bind_cusolverDnXsyevd(thread, args unsafe.Pointer) int32 {
 		Info                     uint64
 	})(args)
 	err := (*cusolver.Thread)(thread).DnXsyevd(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Mode(a.Jobz), cusolver.Fill(a.Uplo), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeW), hostmem.Ptr(a.W), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverDnXstedc_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Compz                    uint32
+		N                        uint64
+		DataTypeDE               uint32
+		D                        uint64
+		E                        uint64
+		DataTypeZ                uint32
+		Z                        uint64
+		Ldz                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r11, r12, err := (*cusolver.Thread)(thread).DnXstedcBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), solver.CusolverEigComp_t(a.Compz), int64(a.N), cusolver.Type(a.DataTypeDE), hostmem.Ptr(a.D), hostmem.Ptr(a.E), cusolver.Type(a.DataTypeZ), hostmem.Ptr(a.Z), int64(a.Ldz), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r11))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r12))
+	return 0
+}
+
+func bind_cusolverDnXstedc(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Compz                    uint32
+		N                        uint64
+		DataTypeDE               uint32
+		D                        uint64
+		E                        uint64
+		DataTypeZ                uint32
+		Z                        uint64
+		Ldz                      uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		Info                     uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXstedc(cusolver.Handle(a.Handle), cusolver.Params(a.Params), solver.CusolverEigComp_t(a.Compz), int64(a.N), cusolver.Type(a.DataTypeDE), hostmem.Ptr(a.D), hostmem.Ptr(a.E), cusolver.Type(a.DataTypeZ), hostmem.Ptr(a.Z), int64(a.Ldz), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.Info))
 	if err != nil {
 		return cusolver.Code(err)
 	}

@@ -6,12 +6,21 @@ import (
 	"kudzu/internal/spec/blas"
 )
 
-// indefinite is a symmetric matrix and its factor L D L' or U D U'. Complex ones are symmetric, too, not Hermitian.
+// indefinite is a symmetric or Hermitian matrix and its factor L D L' or U D U'.
 type indefinite struct {
-	a      mat
-	n      int64
-	fill   Fill
-	pivots pivots
+	a         mat
+	n         int64
+	fill      Fill
+	pivots    pivots
+	hermitian bool
+}
+
+// kernel is the name of one: of real matrices there is one for both.
+func (p *indefinite) kernel(name string) string {
+	if p.hermitian && p.a.e != realOf(p.a.e) {
+		return "he" + name + "_" + p.a.e.String()
+	}
+	return "sy" + name + "_" + p.a.e.String()
 }
 
 func (p *indefinite) check() error {
@@ -38,7 +47,7 @@ func (j *job) sytrf(p *indefinite, info hostmem.Ptr) error {
 	var q shim.Params
 	p.put(&q)
 	q.U64(uint64(info))
-	return j.one(indefiniteKernels, "sytf2_"+p.a.e.String(), 1, &q)
+	return j.one(indefiniteKernels, p.kernel("tf2"), 1, &q)
 }
 
 // sytrs solves with the factor, in the place of b.
@@ -49,7 +58,7 @@ func (j *job) sytrs(p *indefinite, b mat, count int64) error {
 	var q shim.Params
 	p.put(&q)
 	q.U64(b.Base, uint64(b.LD)).U32(uint32(count))
-	return j.one(indefiniteKernels, "sytrs_"+p.a.e.String(), (count+warp-1)/warp, &q)
+	return j.one(indefiniteKernels, p.kernel("trs"), (count+warp-1)/warp, &q)
 }
 
 // SytrfBufferSize is what Sytrf needs.
@@ -68,7 +77,7 @@ func (t *Thread) Sytrf(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, i
 			return err
 		}
 	}
-	return j.sytrf(&indefinite{matAt(a, lda, e), n, fill, pivots{at: uint64(ipiv)}}, info)
+	return j.sytrf(&indefinite{a: matAt(a, lda, e), n: n, fill: fill, pivots: pivots{at: uint64(ipiv)}}, info)
 }
 
 // SytriBufferSize: the inverse is made beside the factor.
@@ -82,7 +91,7 @@ func (t *Thread) Sytri(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, i
 	if err != nil {
 		return err
 	}
-	p := &indefinite{matAt(a, lda, e), n, fill, pivots{at: uint64(ipiv)}}
+	p := &indefinite{a: matAt(a, lda, e), n: n, fill: fill, pivots: pivots{at: uint64(ipiv)}}
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -128,6 +137,10 @@ func (t *Thread) DnXsytrsBufferSize(h Handle, fill Fill, n, count int64, ta Type
 
 // DnXsytrs solves A X = B with what Sytrf made of A; pivots are of 64 bits.
 func (t *Thread) DnXsytrs(h Handle, fill Fill, n, count int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tb Type, b hostmem.Ptr, ldb int64, work hostmem.Ptr, lwork uint64, host hostmem.Ptr, lhost uint64, info hostmem.Ptr) error {
+	return t.xsytrs(h, fill, n, count, ta, a, lda, ipiv, tb, b, ldb, info, false)
+}
+
+func (t *Thread) xsytrs(h Handle, fill Fill, n, count int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tb Type, b hostmem.Ptr, ldb int64, info hostmem.Ptr, hermitian bool) error {
 	if _, _, err := t.DnXsytrsBufferSize(h, fill, n, count, ta, a, lda, ipiv, tb, b, ldb); err != nil {
 		return err
 	}
@@ -139,8 +152,58 @@ func (t *Thread) DnXsytrs(h Handle, fill Fill, n, count int64, ta Type, a hostme
 		return err
 	}
 	e, _ := typed(ta, tb)
-	if err := j.sytrs(&indefinite{matAt(a, lda, e), n, fill, pivots{uint64(ipiv), true}}, matAt(b, ldb, e), count); err != nil {
+	p := &indefinite{matAt(a, lda, e), n, fill, pivots{uint64(ipiv), true}, hermitian}
+	if err := j.sytrs(p, matAt(b, ldb, e), count); err != nil {
 		return err
 	}
 	return j.tell(info, 0, 1)
+}
+
+// DnXhetrsBufferSize is what DnXhetrs needs: nothing.
+func (t *Thread) DnXhetrsBufferSize(h Handle, p Params, fill Fill, n, count int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tb Type, b hostmem.Ptr, ldb int64) (device, host uint64, err error) {
+	return t.DnXsytrsBufferSize(h, fill, n, count, ta, a, lda, ipiv, tb, b, ldb)
+}
+
+// DnXhetrs is DnXsytrs with what DnXhetrf made.
+func (t *Thread) DnXhetrs(h Handle, p Params, fill Fill, n, count int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tb Type, b hostmem.Ptr, ldb int64, work hostmem.Ptr, lwork uint64, host hostmem.Ptr, lhost uint64, info hostmem.Ptr) error {
+	return t.xsytrs(h, fill, n, count, ta, a, lda, ipiv, tb, b, ldb, info, true)
+}
+
+// DnXsytrfBufferSize is what DnXsytrf needs: nothing.
+func (t *Thread) DnXsytrfBufferSize(h Handle, p Params, fill Fill, n int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tc Type) (device, host uint64, err error) {
+	if err := t.live(h); err != nil {
+		return 0, 0, err
+	}
+	e, err := typed(ta, tc)
+	if err != nil {
+		return 0, 0, err
+	}
+	return 0, 0, (&indefinite{a: matAt(a, lda, e), n: n, fill: fill}).check()
+}
+
+// DnXsytrf is Sytrf with 64-bit pivots.
+func (t *Thread) DnXsytrf(h Handle, p Params, fill Fill, n int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tc Type, work hostmem.Ptr, lwork uint64, host hostmem.Ptr, lhost uint64, info hostmem.Ptr) error {
+	return t.xsytrf(h, fill, n, ta, a, lda, ipiv, tc, info, false)
+}
+
+func (t *Thread) xsytrf(h Handle, fill Fill, n int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tc Type, info hostmem.Ptr, hermitian bool) error {
+	e, err := typed(ta, tc)
+	if err != nil {
+		return err
+	}
+	j, err := t.job(h)
+	if err != nil {
+		return err
+	}
+	return j.sytrf(&indefinite{matAt(a, lda, e), n, fill, pivots{uint64(ipiv), true}, hermitian}, info)
+}
+
+// DnXhetrfBufferSize is what DnXhetrf needs: nothing.
+func (t *Thread) DnXhetrfBufferSize(h Handle, p Params, fill Fill, n int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tc Type) (device, host uint64, err error) {
+	return t.DnXsytrfBufferSize(h, p, fill, n, ta, a, lda, ipiv, tc)
+}
+
+// DnXhetrf factors a Hermitian matrix.
+func (t *Thread) DnXhetrf(h Handle, p Params, fill Fill, n int64, ta Type, a hostmem.Ptr, lda int64, ipiv hostmem.Ptr, tc Type, work hostmem.Ptr, lwork uint64, host hostmem.Ptr, lhost uint64, info hostmem.Ptr) error {
+	return t.xsytrf(h, fill, n, ta, a, lda, ipiv, tc, info, true)
 }

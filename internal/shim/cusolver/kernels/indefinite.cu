@@ -1,5 +1,5 @@
 // Symmetric matrices that are not definite: L D L' with blocks of one and two on the diagonal of D, by Bunch and Kaufman. A warp has
-// a matrix. An upper triangle is a lower one read from its end.
+// a matrix. An upper triangle is a lower one read from its end. H: the matrix is Hermitian, and ' the conjugate transpose.
 #include "solver.h"
 
 // Tri is a triangle as a lower one: `rs` and `cs` are the steps between rows and columns.
@@ -42,6 +42,13 @@ template <class T> __device__ inline void swap(T &a, T &b) {
     b = v;
 }
 
+// cj conjugates, and pure leaves the imaginary part out, of Hermitian matrices.
+template <bool H, class T> __device__ inline T cj(T v) { return H ? conj(v) : v; }
+template <bool H> __device__ inline float pure(float v) { return v; }
+template <bool H> __device__ inline double pure(double v) { return v; }
+template <bool H> __device__ inline c32 pure(c32 v) { return {v.re, H ? 0 : v.im}; }
+template <bool H> __device__ inline c64 pure(c64 v) { return {v.re, H ? 0 : v.im}; }
+
 // largest is the largest of the lanes' numbers, and the first place that has it.
 template <class R> __device__ inline R largest(R best, u32 *at) {
 #pragma unroll
@@ -56,12 +63,12 @@ template <class R> __device__ inline R largest(R best, u32 *at) {
     return best;
 }
 
-template <class T, class R> __device__ void sytf2(T *base, s64 ld, u32 n, Rows rows, int *info) {
+template <class T, class R, bool H> __device__ void sytf2(T *base, s64 ld, u32 n, Rows rows, int *info) {
     Tri<T> a = lowerOf(base, ld, n, rows.upper);
     const R alpha = (R)0.6403882032022076;
     u32 bad = 0;
     for (u32 k = 0; k < n;) {
-        R own = size1(a(k, k)), most = 0;
+        R own = size1(pure<H>(a(k, k))), most = 0;
         u32 imax = ~0u;
         for (u32 i = k + 1 + LANE; i < n; i += 32) {
             R s = size1(a(i, k));
@@ -86,7 +93,7 @@ template <class T, class R> __device__ void sytf2(T *base, s64 ld, u32 n, Rows r
             across = largest(across, &unused);
             if (own >= alpha * most * (most / across))
                 kp = k;
-            else if (size1(a(imax, imax)) >= alpha * across)
+            else if (size1(pure<H>(a(imax, imax))) >= alpha * across)
                 kp = imax;
             else {
                 kp = imax;
@@ -98,19 +105,28 @@ template <class T, class R> __device__ void sytf2(T *base, s64 ld, u32 n, Rows r
         if (kp != kk) {
             for (u32 i = kp + 1 + LANE; i < n; i += 32)
                 swap(a(i, kk), a(i, kp));
-            for (u32 i = kk + 1 + LANE; i < kp; i += 32)
-                swap(a(i, kk), a(kp, i));
+            for (u32 i = kk + 1 + LANE; i < kp; i += 32) {
+                T v = cj<H>(a(i, kk));
+                a(i, kk) = cj<H>(a(kp, i));
+                a(kp, i) = v;
+            }
             if (LANE == 0) {
+                a(kp, kk) = cj<H>(a(kp, kk));
                 swap(a(kk, kk), a(kp, kp));
                 if (step == 2)
                     swap(a(k + 1, k), a(kp, k));
             }
             SYNC;
         }
+        if (H && LANE == 0) {
+            a(k, k) = pure<H>(a(k, k));
+            a(kk, kk) = pure<H>(a(kk, kk));
+        }
+        SYNC;
         if (step == 1 && !none) {
             T r = div(one<T>(), a(k, k));
             for (u32 j = k + 1; j < n; j++) {
-                T v = mul(r, a(j, k));
+                T v = mul(r, cj<H>(a(j, k)));
                 for (u32 i = j + LANE; i < n; i += 32)
                     a(i, j) = sub(a(i, j), mul(a(i, k), v));
             }
@@ -118,14 +134,16 @@ template <class T, class R> __device__ void sytf2(T *base, s64 ld, u32 n, Rows r
             for (u32 i = k + 1 + LANE; i < n; i += 32)
                 a(i, k) = mul(a(i, k), r);
         } else if (step == 2) {
-            T d21 = a(k + 1, k), d11 = div(a(k + 1, k + 1), d21), d22 = div(a(k, k), d21);
+            // W = X inv(D) of rows (x, y), D = [a c'; c b]
+            T d21 = a(k + 1, k), d12 = cj<H>(d21), d11 = div(a(k + 1, k + 1), d21), d22 = div(a(k, k), d12);
             T t = div(one<T>(), sub(mul(d11, d22), one<T>()));
             d21 = div(t, d21);
+            d12 = div(t, d12);
             for (u32 j = k + 2; j < n; j++) {
                 T x = a(j, k), y = a(j, k + 1);
-                T wk = mul(d21, sub(mul(d11, x), y)), wk1 = mul(d21, sub(mul(d22, y), x));
+                T wk = mul(d12, sub(mul(d11, x), y)), wk1 = mul(d21, sub(mul(d22, y), x));
                 for (u32 i = j + LANE; i < n; i += 32)
-                    a(i, j) = sub(sub(a(i, j), mul(a(i, k), wk)), mul(a(i, k + 1), wk1));
+                    a(i, j) = sub(sub(a(i, j), mul(a(i, k), cj<H>(wk))), mul(a(i, k + 1), cj<H>(wk1)));
                 SYNC;
                 if (LANE == 0) {
                     a(j, k) = wk;
@@ -147,7 +165,7 @@ template <class T, class R> __device__ void sytf2(T *base, s64 ld, u32 n, Rows r
 }
 
 // sytrs solves with it, a lane a right-hand side.
-template <class T> __device__ void sytrs(const T *base, s64 ld, u32 n, Rows rows, T *right, s64 ldb, u32 count) {
+template <class T, bool H> __device__ void sytrs(const T *base, s64 ld, u32 n, Rows rows, T *right, s64 ldb, u32 count) {
     Tri<const T> a = lowerOf(base, ld, n, rows.upper);
     u32 c = BLOCK_X * 32 + LANE;
     if (c >= count)
@@ -174,9 +192,9 @@ template <class T> __device__ void sytrs(const T *base, s64 ld, u32 n, Rows rows
         T v = b(k), w = b(k + 1);
         for (u32 i = k + 2; i < n; i++)
             b(i) = sub(sub(b(i), mul(a(i, k), v)), mul(a(i, k + 1), w));
-        T off = a(k + 1, k), d1 = div(a(k, k), off), d2 = div(a(k + 1, k + 1), off);
+        T off = a(k + 1, k), d1 = div(a(k, k), cj<H>(off)), d2 = div(a(k + 1, k + 1), off);
         T denom = sub(mul(d1, d2), one<T>());
-        v = div(v, off);
+        v = div(v, cj<H>(off));
         w = div(w, off);
         b(k) = div(sub(mul(d2, v), w), denom);
         b(k + 1) = div(sub(mul(d1, w), v), denom);
@@ -187,11 +205,11 @@ template <class T> __device__ void sytrs(const T *base, s64 ld, u32 n, Rows rows
         u32 kp = rows.at ? rowAt(rows, n, k, &two) : k;
         T v = b(k);
         for (u32 i = k + 1; i < n; i++)
-            v = sub(v, mul(a(i, k), b(i)));
+            v = sub(v, mul(cj<H>(a(i, k)), b(i)));
         if (two) {
             T w = b(k - 1);
             for (u32 i = k + 1; i < n; i++)
-                w = sub(w, mul(a(i, k - 1), b(i)));
+                w = sub(w, mul(cj<H>(a(i, k - 1)), b(i)));
             b(k - 1) = w;
         }
         b(k) = v;
@@ -222,12 +240,20 @@ template <class T> __device__ void sytriInfo(const T *a, s64 ld, u32 n, Rows row
 }
 
 #define INDEFINITE(name, T, R)                                                                                                 \
-    KERNEL sytf2_##name(T *a, s64 ld, u32 n, Rows rows, int *info) { sytf2<T, R>(a, ld, n, rows, info); }                      \
+    KERNEL sytf2_##name(T *a, s64 ld, u32 n, Rows rows, int *info) { sytf2<T, R, false>(a, ld, n, rows, info); }               \
     KERNEL sytrs_##name(const T *a, s64 ld, u32 n, Rows rows, T *b, s64 ldb, u32 count) {                                      \
-        sytrs<T>(a, ld, n, rows, b, ldb, count);                                                                               \
+        sytrs<T, false>(a, ld, n, rows, b, ldb, count);                                                                        \
     }                                                                                                                          \
     KERNEL sytri_##name(const T *a, s64 ld, u32 n, Rows rows, int *info) { sytriInfo<T>(a, ld, n, rows, info); }
 INDEFINITE(f32, float, float)
 INDEFINITE(f64, double, double)
 INDEFINITE(c32, c32, float)
 INDEFINITE(c64, c64, double)
+
+#define HERMITIAN(name, T, R)                                                                                                  \
+    KERNEL hetf2_##name(T *a, s64 ld, u32 n, Rows rows, int *info) { sytf2<T, R, true>(a, ld, n, rows, info); }                \
+    KERNEL hetrs_##name(const T *a, s64 ld, u32 n, Rows rows, T *b, s64 ldb, u32 count) {                                      \
+        sytrs<T, true>(a, ld, n, rows, b, ldb, count);                                                                         \
+    }
+HERMITIAN(c32, c32, float)
+HERMITIAN(c64, c64, double)
