@@ -2,12 +2,21 @@
 # Runs every fuzz target of the repository, one after the other: scripts/fuzz.sh [TIME of each, as 30s or 5m] [name or package part].
 # scripts/fuzz.sh programs [N] [first seed] compares N random programs in all their forms instead: every tested libLLVM, with and without
 # AVX-512, passes forced on and off (about 5 s of a core each).
+# scripts/fuzz.sh blas [SECONDS] [seed] [threads] makes random calls of cuBLAS, cuBLASLt and cuSOLVER instead and compares each with a plain sum
+# (testdata/apps/app_blasrandom.c, on the libraries in dist). At the end nothing of the device's memory may be missing.
 # Inputs that reach new code are made smaller for a second at most: Go takes a minute for each, which would be most of the time.
 # A target that fails leaves its input below testdata/fuzz of its package, where go test finds it from then on.
 set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = programs ]; then
     exec go test ./internal/testkit/progen -run '^TestForms$' -v -timeout 0 -forms "${2:-200}" -seed "${3:-1}"
+fi
+if [ "${1:-}" = blas ]; then
+    mkdir -p .build/fuzz
+    lib=$PWD/dist/lib
+    ${CC:-cc} -std=gnu11 -O1 -Wall -Iinclude testdata/apps/app_blasrandom.c -o .build/fuzz/blas -L"$lib" -Wl,-rpath,"$lib" \
+        -l:libcublas.so.13 -l:libcublasLt.so.13 -l:libcusolver.so.12 -l:libcudart.so.13 -lm -lpthread
+    exec .build/fuzz/blas "${2:-300}" "${3:-1}" "${4:-3}"
 fi
 time=${1:-30s}
 only=${2:-}
