@@ -137,7 +137,7 @@ static void system_(struct worker *w) {
 	up(w, w->c, w->hb, n * count);
 	for (int j = 0; j < n; j++)
 		for (int i = 0; i <= j; i++)
-			w->ha[i + j * n] = w->ha[j + i * n] = i == j ? 2 * n + number(w) : number(w);
+			w->ha[i + j * n] = w->ha[j + i * n] = i == j ? 3 * n + number(w) : number(w);
 	ok(w, cudaMemcpyAsync(w->a, w->ha, n * n * sizeof(double), cudaMemcpyHostToDevice, w->stream));
 	if (cholesky) {
 		ok(w, cusolverDnDpotrf_bufferSize(w->solver, CUBLAS_FILL_MODE_LOWER, n, w->a, n, &size));
