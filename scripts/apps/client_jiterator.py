@@ -1,16 +1,11 @@
-"""Opt-in: PyTorch's jiterator on Kudzu: CUDA C++ in strings, compiled by NVRTC, which is ours, against PyTorch's CPU functions.
-
-    dist/bin/kudzu run python scripts/apps/jiterator.py
-
-The Python needs torch, for CUDA. A line for each case; the exit is 1 where one is wrong.
-"""
-
-import sys
-import time
+"""PyTorch's jiterator on Kudzu: CUDA C++ in strings, compiled by NVRTC, which is ours, against PyTorch's CPU functions."""
 
 import torch
 from torch.cuda import jiterator
 
+from rows import Client
+
+client = Client("PyTorch's jiterator", torch.__version__, source="Debian 13" if "debian" in torch.__version__ else "PyPI")
 torch.manual_seed(1)
 
 
@@ -45,16 +40,16 @@ CASES = {
 }
 BOUND = {torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
-bad = 0
-for name in sys.argv[1:] or CASES:
+
+def case(name):
     fn, cpu, args, options = CASES[name]()
-    start = time.time()
-    got = fn(*[a.cuda() for a in args], **options)
-    got = [g.cpu() for g in (got if isinstance(got, (tuple, list)) else [got])]
-    want = cpu(*args, **options)
-    want = want if isinstance(want, (tuple, list)) else [want]
-    error = max(((g - w).abs().max() / w.abs().max()).item() for g, w in zip(got, want, strict=True))
-    right = error <= BOUND.get(args[0].dtype, 1e-6)
-    bad |= not right
-    print(f"jiterator {torch.__version__} {name}: {'right' if right else 'WRONG'}, error {error:.1e}, {time.time() - start:.1f} s", flush=True)
-sys.exit(bad)
+
+    def run():
+        got = fn(*[a.cuda() for a in args], **options)
+        return [g.cpu() for g in got] if isinstance(got, (tuple, list)) else got.cpu()
+
+    client.case(name, run, lambda: cpu(*args, **options), BOUND.get(args[0].dtype, 1e-6), group="kernels of the user")
+
+
+for name in CASES:
+    case(name)
