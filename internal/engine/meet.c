@@ -13,7 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOOK_NS = 10000, SLEEP_NS = 50000000, LINE = 64 };
+// A rank that is waited for mostly comes soon or takes long. As waking a thread takes tens of microseconds, who looks for less than that
+// sleeps every time once two ranks are that far apart. So the look grows while sleeps turn out short, and shrinks when they are long.
+enum { LOOK_NS = 10000, LOOK_LEAST = 5000, LOOK_MOST = 100000, SLEEP_NS = 50000000, LINE = 64 };
 
 struct card {
 	uint64_t call, scale;
@@ -36,7 +38,7 @@ struct kz_meet {
 	uint32_t n, rank;
 	uint32_t count; // operations begun
 	bool here;      // all ranks are of this process
-	int64_t look;
+	int64_t look; // 0: not at all
 	_Atomic uint32_t dead;
 	uint64_t base;    // of this process's arena
 	uint64_t peers[]; // where those of the ranks are mapped
@@ -82,20 +84,28 @@ static void doze(struct kz_meet *m, struct slot *s, uint32_t step) {
 	atomic_fetch_sub(&s->sleepers, 1);
 }
 
+// Waits until one has reached a step: by a look, and then asleep if it may.
+static bool wait_for(struct kz_meet *m, struct slot *s, uint32_t step, bool sleep) {
+	int64_t start = kz_nanos(), now = start;
+	for (uint32_t i = 1; !reached(s, step) && now - start < m->look && !atomic_load_explicit(&m->dead, memory_order_relaxed); i++) {
+		kz_relax();
+		if (i % 8 == 0) now = kz_nanos();
+	}
+	if (reached(s, step)) return true;
+	if (!sleep) return false;
+	doze(m, s, step);
+	if (m->look) {
+		m->look = kz_nanos() - start < LOOK_MOST ? 2 * m->look : m->look / 2;
+		if (m->look > LOOK_MOST) m->look = LOOK_MOST;
+		if (m->look < LOOK_LEAST) m->look = LOOK_LEAST;
+	}
+	return reached(s, step);
+}
+
 // Waits until all have reached a step. The number of one that has not, or n.
 static uint32_t await(struct kz_meet *m, uint32_t step, bool sleep) {
-	for (uint32_t r = 0; r < m->n; r++) {
-		struct slot *s = &m->slots[r];
-		if (r == m->rank || reached(s, step)) continue;
-		int64_t end = m->look ? kz_nanos() + m->look : 0;
-		for (uint32_t i = 1; !reached(s, step) && end && !atomic_load_explicit(&m->dead, memory_order_relaxed); i++) {
-			kz_relax();
-			if (i % 8 == 0 && kz_nanos() > end) end = 0;
-		}
-		if (reached(s, step)) continue;
-		if (sleep) doze(m, s, step);
-		if (!reached(s, step)) return r;
-	}
+	for (uint32_t r = 0; r < m->n; r++)
+		if (r != m->rank && !reached(&m->slots[r], step) && !wait_for(m, &m->slots[r], step, sleep)) return r;
 	return m->n;
 }
 

@@ -74,4 +74,7 @@ func asFailure(err error) *failure {
 }
 
 // GetVersion is the version of the interface that is answered: 2.32.3.
-func (t *Thread) GetVersion() (int32, error) { return ncclapi.NCCL_VERSION_CODE, nil }
+func (t *Thread) GetVersion() (int32, error) {
+	prepareJob()
+	return ncclapi.NCCL_VERSION_CODE, nil
+}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"kudzu/internal/config"
 	"kudzu/internal/engine"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/lockrank"
@@ -67,6 +70,20 @@ func (c *comm) prepareNear() {
 		logx.Infof("NCCL: device memory for other processes: %v", err)
 	}
 }
+
+// launched is what launchers tell a process: how many of the job are on this host. torchrun, Open MPI, MPICH.
+var launched = [...]string{"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}
+
+// prepareJob does the same before there is a communicator, where a launcher has said that there will be one: programs ask for the version
+// early, and make their communicators when they have allocated most of what they have.
+var prepareJob = sync.OnceFunc(func() {
+	for _, name := range launched {
+		if n, err := strconv.Atoi(config.Get(name)); err == nil && n > 1 && n <= engine.MaxMeet && !sharingForbidden() {
+			_, _ = engine.ShareArena() // prepareNear says why not
+			return
+		}
+	}
+})
 
 // settleNear finds out whether the ranks may meet in memory. All ranks come to the same answer.
 func (c *comm) settleNear() error {

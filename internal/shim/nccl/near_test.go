@@ -219,6 +219,33 @@ func TestNear(t *testing.T) {
 	}
 }
 
+// playEarly: where a launcher says that there are several processes, memory from before the communicator is mapped, too.
+func playEarly(a *actor, n int) error {
+	if _, err := a.GetVersion(); err != nil {
+		return err
+	}
+	p := a.buffer(bytes.Repeat([]byte{1, 0, 0, 0}, 1<<20))
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil || !strings.Contains(string(maps), "kudzu-memory") {
+		return fmt.Errorf("device memory is in no file: %w", err)
+	}
+	if err := a.join(n); err != nil {
+		return err
+	}
+	err = errors.Join(a.AllReduce(p, p, 1<<20, ncclapi.NcclInt32, ncclapi.NcclSum, a.comm, a.stream), a.done())
+	if got := hostmem.Load[int32](p.Add(4<<20 - 4)); err == nil && got != int32(n) {
+		err = fmt.Errorf("the sum is %d", got)
+	}
+	return errors.Join(err, a.CommDestroy(a.comm))
+}
+
+func TestEarly(t *testing.T) {
+	said, err := processes(t, "early", 2, freshID(t), "LOCAL_WORLD_SIZE=2")
+	if err != nil || said != "" {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
 // playKillNear: the last rank is killed in the middle of something, the others hear of it and have nothing that is wrong.
 func playKillNear(a *actor, n int) error {
 	if err := a.join(n); err != nil {

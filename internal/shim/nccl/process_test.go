@@ -90,6 +90,7 @@ var parts = map[string]func(a *actor, n int) error{
 	"kill near": playKillNear,
 	"differ":    playDiffer,
 	"making":    playMaking,
+	"early":     playEarly,
 	"exit":      func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
 }
 
