@@ -15,6 +15,7 @@ package engine
 #cgo nocallback kz_domain_flush
 #cgo noescape kz_task_next
 #cgo nocallback kz_task_next
+#cgo noescape kz_task_done
 #cgo nocallback kz_task_done
 */
 import "C"
@@ -261,19 +262,36 @@ func (e *Engine) startPump() {
 			if C.kz_task_next(c, &id, &t) != 0 {
 				return
 			}
-			e.done.Go(func() { e.runTask(uint64(id), t) })
+			e.done.Go(func() { e.runTasks(uint64(id), t) })
 		}
 	})
 }
 
+// runTask runs one for a thread that synchronizes.
 func (e *Engine) runTask(id uint64, t unsafe.Pointer) {
+	e.callTask(id)
+	C.kz_task_done(t, nil, nil)
+}
+
+// runTasks runs one, and those that follow it in its queue.
+func (e *Engine) runTasks(id uint64, t unsafe.Pointer) {
+	for {
+		e.callTask(id)
+		var next C.uint64_t
+		if C.kz_task_done(t, &next, &t) == 0 {
+			return
+		}
+		id = uint64(next)
+	}
+}
+
+func (e *Engine) callTask(id uint64) {
 	x := e.tasks.take(id)
 	if x.always || x.d.Err() == nil {
 		if err := call(x.fn); err != nil {
 			x.d.Fail(err)
 		}
 	}
-	C.kz_task_done(e.c, t)
 }
 
 // call turns a panic into an error: it must not end the host's process. Nor must a fault: what a task reads may be the

@@ -296,7 +296,9 @@ void kz_fence_unref(struct kz_fence *f);
 
 // Blocks until a task is ready (0) or the engine stops (1).
 int kz_task_next(struct kz_engine *e, uint64_t *id, void **task);
-void kz_task_done(struct kz_engine *e, void *task);
+// The task was run. Where the next thing in its queue is a task that is inlinable, 1 hands that to the caller, without another thread in
+// between; next is NULL for one who wants none.
+int kz_task_done(void *task, uint64_t *id, void **next);
 
 // What a debugger sees of code: an ELF object that describes it, copied. NULL without memory.
 void *kz_code_add(const void *object, uint64_t bytes);

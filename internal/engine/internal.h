@@ -282,7 +282,7 @@ struct kz_op {
 	uint64_t seq;
 	uint32_t kind;
 	uint32_t cap; // bytes allocated
-	bool inlinable, done; // tasks; done is guarded by q->lock
+	bool inlinable;       // tasks
 	bool brief;           // known to be short, and to wait for nothing
 	uint32_t began; // kernels, where the engine has a limit: kz_millis when the first thread took it; else 0
 	struct kz_job job;

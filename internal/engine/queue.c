@@ -98,7 +98,7 @@ static struct kz_op *make(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	op->next = NULL;
 	op->q = q;
 	op->kind = kind;
-	op->inlinable = op->done = false;
+	op->inlinable = false;
 	op->brief = kind == KZ_OP_MARK || kind == KZ_OP_WAIT || kind == KZ_OP_TASK; // a task that is not done is another thread's
 	atomic_store_explicit(&op->job.next, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.spent, 0, memory_order_relaxed);
@@ -507,19 +507,61 @@ static void linger(struct kz_queue *q) {
 
 enum { RAN, ELSEWHERE, HANDED };
 
-// A task is over, or q is BLOCKED on it: posted for the pump, or handed to the synchronizing thread.
-static int task_pass(struct kz_queue *q, struct kz_op *op, enum kz_driver who) {
+// From now on q is BLOCKED on a task, also in a poisoned domain: Go holds the function and must let go of it.
+static void task_block(struct kz_queue *q, struct kz_op *op) {
 	kz_acquire(&q->lock);
-	bool over = op->done; // also of a poisoned domain: Go holds the function and must let go of it
-	if (!over) {
-		q->state = KZ_Q_BLOCKED;
-		q->blocked_task = op;
-	}
+	q->state = KZ_Q_BLOCKED;
+	q->blocked_task = op;
 	kz_release(&q->lock);
-	if (over) return RAN;
+}
+
+// The task is posted for the pump, or handed to the synchronizing thread.
+static int task_pass(struct kz_queue *q, struct kz_op *op, enum kz_driver who) {
+	task_block(q, op);
 	if (who == KZ_GO_HELPER && op->inlinable) return HANDED;
 	kz_task_post(q->e, op);
 	return ELSEWHERE;
+}
+
+// Takes what was put in meanwhile; NULL: there is nothing, and the queue is no longer the caller's.
+static struct kz_op *more(struct kz_queue *q) {
+	kz_acquire(&q->lock);
+	refill(q);
+	struct kz_op *op = q->run;
+	q->state = op ? KZ_Q_RUNNING : KZ_Q_IDLE;
+	kz_release(&q->lock);
+	if (!op) kz_queue_unref(q);
+	return op;
+}
+
+int kz_task_done(void *task, uint64_t *id, void **next) {
+	struct kz_op *op = task;
+	struct kz_queue *q = op->q;
+	kz_acquire(&q->lock);
+	q->blocked_task = NULL;
+	q->state = KZ_Q_RUNNING;
+	kz_release(&q->lock);
+	for (;;) {
+		kz_op_finish(q, op);
+		if (!(op = q->run) && !(op = more(q))) return 0;
+		if (op->kind == KZ_OP_MARK) continue;
+		if (op->kind == KZ_OP_WAIT) {
+			if (!fence_pass(op->u.fence.f, q)) return 0;
+			continue;
+		}
+		if (next && op->kind == KZ_OP_TASK && op->inlinable) {
+			task_block(q, op);
+			*id = op->u.task.id;
+			*next = op;
+			return 1;
+		}
+		bool brief = op->brief;
+		kz_acquire(&q->lock);
+		q->state = KZ_Q_READY;
+		kz_release(&q->lock);
+		kz_ready_push(q, true, brief, 0);
+		return 0;
+	}
 }
 
 static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, enum kz_driver who) {
@@ -555,15 +597,7 @@ struct kz_op *kz_drive(struct kz_ctx *c, struct kz_queue *q, uint64_t until, enu
 		struct kz_op *op = q->run;
 		if (!op) {
 			if (!helper) linger(q);
-			kz_acquire(&q->lock);
-			refill(q);
-			op = q->run;
-			q->state = op ? KZ_Q_RUNNING : KZ_Q_IDLE;
-			kz_release(&q->lock);
-			if (!op) {
-				kz_queue_unref(q);
-				return NULL;
-			}
+			if (!(op = more(q))) return NULL;
 			if (turns) kz_fault_reassert(kz_nanos()); // it was empty: the program has had its time
 		}
 		bool leave = op->seq > until || (who == KZ_GUEST && (turns == GUEST_MAX || !op->brief)), behind = late(q, op);

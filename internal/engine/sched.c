@@ -649,18 +649,6 @@ int kz_task_next(struct kz_engine *e, uint64_t *id, void **task) {
 	}
 }
 
-void kz_task_done(struct kz_engine *e, void *task) {
-	(void)e;
-	struct kz_op *op = task;
-	struct kz_queue *q = op->q;
-	kz_acquire(&q->lock);
-	op->done = true;
-	q->blocked_task = NULL;
-	q->state = KZ_Q_READY;
-	kz_release(&q->lock);
-	kz_ready_push(q, true, true, 0);
-}
-
 // --- engine ---
 
 int kz_engine_start(int threads, struct kz_engine **out) {

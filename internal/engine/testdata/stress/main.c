@@ -91,7 +91,7 @@ static struct kz_kernel *affine;
 
 static void family_over(uint64_t id);
 
-static void run_task(uint64_t id, void *t) {
+static void call_task(uint64_t id) {
 	if (id >= FAMILY) {
 		family_over(id - FAMILY);
 	} else if (id >= LATER) {
@@ -100,7 +100,11 @@ static void run_task(uint64_t id, void *t) {
 		struct kz_launch_args a = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
 		CHECK(kz_launch_fill(launch, affine, &a) == KZ_OK);
 	}
-	kz_task_done(e, t);
+}
+
+static void run_task(uint64_t id, void *t) {
+	call_task(id);
+	kz_task_done(t, NULL, NULL);
 }
 
 static int launch_later(struct kz_queue *q, void *counter, uint64_t n) {
@@ -178,7 +182,9 @@ static void *pump(void *arg) {
 	(void)arg;
 	uint64_t id;
 	void *t;
-	while (kz_task_next(e, &id, &t) == 0) run_task(id, t);
+	while (kz_task_next(e, &id, &t) == 0)
+		do call_task(id);
+		while (kz_task_done(t, &id, &t));
 	return NULL;
 }
 
