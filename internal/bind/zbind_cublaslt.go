@@ -45,13 +45,20 @@ var cublasltHandlers = [...]abi.Handler{
 	{Name: "cublasLtMatmulAlgoInit", Call: bind_cublasLtMatmulAlgoInit},
 	{Name: "cublasLtMatmulAlgoCheck", Call: bind_cublasLtMatmulAlgoCheck},
 	{Name: "cublasLtMatmulAlgoCheckForStream", Call: bind_cublasLtMatmulAlgoCheckForStream},
+	{Name: "cublasLtMatmulAlgoCapGetAttribute", Call: bind_cublasLtMatmulAlgoCapGetAttribute},
 	{Name: "cublasLtMatmulAlgoConfigSetAttribute", Call: bind_cublasLtMatmulAlgoConfigSetAttribute},
 	{Name: "cublasLtMatmulAlgoConfigGetAttribute", Call: bind_cublasLtMatmulAlgoConfigGetAttribute},
+	{Name: "cublasLtMatrixTransform", Call: bind_cublasLtMatrixTransform},
 	{Name: "cublasLtMatrixLayoutInit_internal", Call: bind_cublasLtMatrixLayoutInit_internal},
 	{Name: "cublasLtMatrixLayoutCreate", Call: bind_cublasLtMatrixLayoutCreate},
 	{Name: "cublasLtMatrixLayoutDestroy", Call: bind_cublasLtMatrixLayoutDestroy},
 	{Name: "cublasLtMatrixLayoutSetAttribute", Call: bind_cublasLtMatrixLayoutSetAttribute},
 	{Name: "cublasLtMatrixLayoutGetAttribute", Call: bind_cublasLtMatrixLayoutGetAttribute},
+	{Name: "cublasLtMatrixTransformDescInit_internal", Call: bind_cublasLtMatrixTransformDescInit_internal},
+	{Name: "cublasLtMatrixTransformDescCreate", Call: bind_cublasLtMatrixTransformDescCreate},
+	{Name: "cublasLtMatrixTransformDescDestroy", Call: bind_cublasLtMatrixTransformDescDestroy},
+	{Name: "cublasLtMatrixTransformDescSetAttribute", Call: bind_cublasLtMatrixTransformDescSetAttribute},
+	{Name: "cublasLtMatrixTransformDescGetAttribute", Call: bind_cublasLtMatrixTransformDescGetAttribute},
 }
 
 func bind_cublasLtCreate(thread, args unsafe.Pointer) int32 {
@@ -542,6 +549,23 @@ func bind_cublasLtMatmulAlgoCheckForStream(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cublasLtMatmulAlgoCapGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Algo        uint64
+		Attr        uint32
+		Buf         uint64
+		SizeInBytes uint64
+		SizeWritten uint64
+	})(args)
+	err := (*cublaslt.Thread)(thread).MatmulAlgoCapGetAttribute(hostmem.Ptr(a.Algo), lt.CublasLtMatmulAlgoCapAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	return 0
+}
+
 func bind_cublasLtMatmulAlgoConfigSetAttribute(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -569,6 +593,29 @@ func bind_cublasLtMatmulAlgoConfigGetAttribute(thread, args unsafe.Pointer) int3
 		SizeWritten uint64
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatmulAlgoConfigGetAttribute(hostmem.Ptr(a.Algo), lt.CublasLtMatmulAlgoConfigAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasLtMatrixTransform(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		LightHandle   uint64
+		TransformDesc uint64
+		Alpha         uint64
+		A             uint64
+		Adesc         uint64
+		Beta          uint64
+		B             uint64
+		Bdesc         uint64
+		C             uint64
+		Cdesc         uint64
+		Stream        uint64
+	})(args)
+	err := (*cublaslt.Thread)(thread).MatrixTransform(lt.CublasLtHandle_t(a.LightHandle), hostmem.Ptr(a.TransformDesc), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.A), hostmem.Ptr(a.Adesc), hostmem.Ptr(a.Beta), hostmem.Ptr(a.B), hostmem.Ptr(a.Bdesc), hostmem.Ptr(a.C), hostmem.Ptr(a.Cdesc), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return cublaslt.Code(err)
 	}
@@ -654,6 +701,85 @@ func bind_cublasLtMatrixLayoutGetAttribute(thread, args unsafe.Pointer) int32 {
 		SizeWritten uint64
 	})(args)
 	err := (*cublaslt.Thread)(thread).MatrixLayoutGetAttribute(hostmem.Ptr(a.MatLayout), lt.CublasLtMatrixLayoutAttribute_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasLtMatrixTransformDescInit_internal(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc uint64
+		Size          uint64
+		ScaleType     uint32
+	})(args)
+	err := (*cublaslt.Thread)(thread).MatrixTransformDescInit_internal(hostmem.Ptr(a.TransformDesc), uint64(a.Size), rt.CudaDataType(a.ScaleType))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasLtMatrixTransformDescCreate(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc uint64
+		ScaleType     uint32
+	})(args)
+	if a.TransformDesc == 0 {
+		return 7
+	}
+	r0, err := (*cublaslt.Thread)(thread).MatrixTransformDescCreate(rt.CudaDataType(a.ScaleType))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.TransformDesc), uint64(r0))
+	return 0
+}
+
+func bind_cublasLtMatrixTransformDescDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc uint64
+	})(args)
+	err := (*cublaslt.Thread)(thread).MatrixTransformDescDestroy(hostmem.Ptr(a.TransformDesc))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasLtMatrixTransformDescSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc uint64
+		Attr          uint32
+		Buf           uint64
+		SizeInBytes   uint64
+	})(args)
+	err := (*cublaslt.Thread)(thread).MatrixTransformDescSetAttribute(hostmem.Ptr(a.TransformDesc), lt.CublasLtMatrixTransformDescAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes))
+	if err != nil {
+		return cublaslt.Code(err)
+	}
+	return 0
+}
+
+func bind_cublasLtMatrixTransformDescGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		TransformDesc uint64
+		Attr          uint32
+		Buf           uint64
+		SizeInBytes   uint64
+		SizeWritten   uint64
+	})(args)
+	err := (*cublaslt.Thread)(thread).MatrixTransformDescGetAttribute(hostmem.Ptr(a.TransformDesc), lt.CublasLtMatrixTransformDescAttributes_t(a.Attr), hostmem.Ptr(a.Buf), uint64(a.SizeInBytes), hostmem.Ptr(a.SizeWritten))
 	if err != nil {
 		return cublaslt.Code(err)
 	}
