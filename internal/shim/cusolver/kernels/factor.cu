@@ -1,49 +1,85 @@
 // Panels of Cholesky, LU and QR, row exchanges, and small things around them.
 #include "solver.h"
 
-enum { SIDE = 32, SIDE_LD = 33 }; // of a Cholesky leaf
+enum { SIDE = 32, STEP = 4 }; // of a Cholesky leaf, and columns that are made together
 
-// potf2 is Cholesky of up to 32 rows, in shared memory and as a lower triangle. Once info is set nothing more is computed.
-template <class T> __device__ void potf2(View x, u32 n, u32 upper, int *info, u32 at, T *s) {
+// Tile is a leaf in shared memory, columns together. The parts of complex numbers lie apart, so that lanes read what
+// lies together.
+template <class T> struct Tile {
     typedef typename Real<T>::type R;
+    R *p;
+    __device__ T get(u32 i, u32 j) const {
+        T v;
+        make(&v, p[j * SIDE + i], sizeof(T) > sizeof(R) ? p[SIDE * SIDE + j * SIDE + i] : R(0));
+        return v;
+    }
+    __device__ void put(u32 i, u32 j, T v) const {
+        p[j * SIDE + i] = re(v);
+        if (sizeof(T) > sizeof(R))
+            p[SIDE * SIDE + j * SIDE + i] = im(v);
+    }
+};
+
+// cholesky factors a leaf, STEP columns at a time: what the columns before take off them is summed in registers. It
+// returns 1 + the column that cannot be, or 0. Lanes above the diagonal compute what nobody reads.
+template <class T> __device__ __attribute__((always_inline)) u32 cholesky(const Tile<T> &s, u32 n) {
+    typedef typename Real<T>::type R;
+    for (u32 j = 0; j < n; j += STEP) {
+        T sum[STEP] = {};
+#pragma unroll 1
+        for (u32 k = 0; k < j; k++) {
+            T v = s.get(LANE, k);
+#pragma unroll
+            for (u32 q = 0; q < STEP; q++)
+                sum[q] = fma(v, conj(s.get(j + q, k)), sum[q]);
+        }
+#pragma unroll
+        for (u32 q = 0; q < STEP; q++) {
+            T c = sub(s.get(LANE, j + q), sum[q]);
+            s.put(LANE, j + q, c);
+            SYNC;
+            R d = re(s.get(j + q, j + q));
+            if (j + q < n && !(d > 0))
+                return j + q + 1;
+            d = root(d);
+            c = times(c, 1 / d);
+            if (LANE == j + q)
+                make(&c, d, 0);
+            SYNC;
+            s.put(LANE, j + q, c);
+            SYNC;
+#pragma unroll
+            for (u32 p = q + 1; p < STEP; p++)
+                sum[p] = fma(c, conj(s.get(j + p, j + q)), sum[p]);
+        }
+    }
+    return 0;
+}
+
+// potf2 is Cholesky of up to 32 rows, in shared memory and as a lower triangle. Once info is set nothing more is
+// computed.
+template <class T> __device__ void potf2(View x, u32 n, u32 upper, int *info, u32 at, typename Real<T>::type *memory) {
     T *a = matrix<T>(x, BLOCK_X);
+    Tile<T> s = {memory};
     info += BLOCK_X;
     if (at == 0) {
         if (LANE == 0)
             *info = 0;
     } else if (*info)
         return;
-    for (u32 j = 0; j < n; j++)
+    u32 all = (n + STEP - 1) / STEP * STEP;
+    for (u32 j = 0; j < all; j++) {
+        T v = {};
         if (LANE >= j && LANE < n)
-            s[j * SIDE_LD + LANE] = upper ? conj(a[(s64)LANE * x.ld + j]) : a[(s64)j * x.ld + LANE];
-    SYNC;
-    u32 bad = 0;
-    for (u32 j = 0; j < n && !bad; j++) {
-        R d = re(s[j * SIDE_LD + j]);
-        if (!(d > 0)) {
-            bad = j + 1;
-            break;
-        }
-        d = root(d);
-        T c = {};
-        if (LANE > j && LANE < n)
-            c = div(s[j * SIDE_LD + LANE], times(one<T>(), d));
-        SYNC;
-        if (LANE == j)
-            make(&c, d, 0);
-        if (LANE >= j && LANE < n)
-            s[j * SIDE_LD + LANE] = c;
-        SYNC;
-        for (u32 k = j + 1; k < n; k++) {
-            T v = conj(s[j * SIDE_LD + k]);
-            if (LANE >= k && LANE < n)
-                s[k * SIDE_LD + LANE] = sub(s[k * SIDE_LD + LANE], mul(c, v));
-        }
-        SYNC;
+            v = upper ? conj(a[(s64)LANE * x.ld + j]) : a[(s64)j * x.ld + LANE];
+        s.put(LANE, j, v);
     }
+    SYNC;
+    u32 bad = cholesky(s, n);
+    SYNC;
     for (u32 j = 0; j < n; j++)
         if (LANE >= j && LANE < n) {
-            T v = s[j * SIDE_LD + LANE];
+            T v = s.get(LANE, j);
             if (upper)
                 a[(s64)LANE * x.ld + j] = conj(v);
             else
@@ -285,7 +321,7 @@ KERNEL setInfo(int *info, int v, u32 n) {
 
 #define FACTOR(name, T)                                                                                                        \
     KERNEL potf2_##name(View x, u32 n, u32 upper, int *info, u32 at) {                                                         \
-        __shared__ T s[SIDE * SIDE_LD];                                                                                        \
+        __shared__ Real<T>::type s[SIDE * SIDE * (sizeof(T) / sizeof(Real<T>::type))];                                         \
         potf2<T>(x, n, upper, info, at, s);                                                                                    \
     }                                                                                                                          \
     KERNEL getf2_##name(T *a, s64 ld, u32 m, u32 n, Pivots pivots, int *info, u32 at) {                                        \
