@@ -11,7 +11,7 @@ import (
 // one kernel, eigenvectors of the Schur form, which the Schur vectors are multiplied with.
 
 const (
-	geevRows   = 33              // below it one warp does all
+	geevRows   = 17              // below it one warp does all
 	schurRoom  = 64*72*3 + 32*72 // numbers of kernels/window.h
 	schurFew   = 6*64 + 64
 	vectorStep = 256 // columns of a product with a triangle

@@ -8,7 +8,7 @@ import (
 )
 
 // leafColumns are the columns of a panel that one warp factors.
-const leafColumns = 16
+const leafColumns = 32
 
 // pivots are the rows that were exchanged, from 1, in numbers of 32 or 64 bits; at 0: none were.
 type pivots struct {

@@ -12,7 +12,7 @@ import (
 // one kernel, so that no number has to come back to the host and graphs can capture all of it.
 
 const (
-	fewRows     = 33 // below it, and in batches, a warp has a whole matrix
+	fewRows     = 17 // below it, and in batches, a warp has a whole matrix
 	manyRows    = 256
 	maxTurners  = 16 // blocks that share the rows of vectors
 	turnerReals = 66 // numbers of one for each column, as kernels/tridiagonal.cu has it

@@ -1,5 +1,5 @@
-// Panels of Cholesky, LU and QR, row exchanges, and small things around them.
-#include "solver.h"
+// Panels of Cholesky and QR, kernels of LU, and small things around them.
+#include "lu.h"
 
 enum { SIDE = 32, STEP = 4 }; // of a Cholesky leaf, and columns that are made together
 
@@ -89,135 +89,19 @@ template <class T> __device__ void potf2(View x, u32 n, u32 upper, int *info, u3
         *info = (int)(at + bad);
 }
 
-// Pivots are of 32 or 64 bits.
-struct Pivots {
-    u64 at; // none: rows stay where they are
-    u32 wide, unused;
-};
-__device__ inline u32 pivot(const Pivots &p, u32 k) { return (u32)(p.wide ? ((const s64 *)p.at)[k] : (s64)((const int *)p.at)[k]) - 1; }
-__device__ inline void setPivot(const Pivots &p, u32 k, u32 row) {
-    if (p.wide)
-        ((s64 *)p.at)[k] = (s64)row + 1;
-    else
-        ((int *)p.at)[k] = (int)row + 1;
-}
-
-// getf2 is LU of a panel, which begins at row and column `at` of its matrix.
-template <class T> __device__ void getf2(T *a, s64 ld, u32 m, u32 n, Pivots pivots, int *info, u32 at) {
-    typedef typename Real<T>::type R;
-    u32 bad = 0;
-    for (u32 k = 0; k < m && k < n; k++) {
-        T *column = a + (s64)k * ld;
-        if (pivots.at) {
-            R best = -1;
-            u32 p = k;
-            for (u32 i = k + LANE; i < m; i += 32) {
-                R s = size1(column[i]);
-                if (s > best) {
-                    best = s;
-                    p = i;
-                }
-            }
-#pragma unroll
-            for (int d = 16; d; d >>= 1) {
-                R b = other(best, d);
-                u32 q = other(p, d);
-                if (b > best || (b == best && q < p)) {
-                    best = b;
-                    p = q;
-                }
-            }
-            if (LANE == 0)
-                setPivot(pivots, at + k, at + p);
-            if (p != k)
-                for (u32 j = LANE; j < n; j += 32) {
-                    T *x = a + (s64)j * ld;
-                    T v = x[k];
-                    x[k] = x[p];
-                    x[p] = v;
-                }
-            SYNC;
-        }
-        T v = column[k];
-        if (zero(v)) {
-            bad = bad ? bad : k + 1;
-            continue;
-        }
-        for (u32 i = k + 1 + LANE; i < m; i += 32)
-            column[i] = div(column[i], v);
-        SYNC;
-        for (u32 j = k + 1; j < n; j++) {
-            T *x = a + (s64)j * ld;
-            T w = x[k];
-            for (u32 i = k + 1 + LANE; i < m; i += 32)
-                x[i] = sub(x[i], mul(column[i], w));
-        }
-        SYNC;
-    }
-    if (LANE == 0 && info) {
-        int before = at ? *info : 0;
-        *info = before ? before : bad ? (int)(at + bad) : 0;
-    }
-}
-
-// laswp exchanges rows k1 … k2-1 with those of the pivots, whose numbers count from `base`. 32 exchanges at once move up to 64 rows: what
-// each becomes is found first, then the lanes are rows of one column after the other. A lane with a column of its own would have all
-// lanes meet in a few sets of the cache where the distance of columns is a power of two.
-template <class T> __device__ void laswp(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step, u32 *rows, u32 *from) {
-    u32 count = k2 - k1;
-    for (u32 c = 0; c < count; c += 32) {
-        u32 len = count - c < 32 ? count - c : 32, more = 0;
-        u32 low = step > 0 ? k1 + c : k2 - c - len; // the chunk's own rows are the first ones
-        SYNC;
-        rows[LANE] = from[LANE] = low + LANE;
-        SYNC;
-        for (u32 i = 0; i < len; i++) {
-            u32 k = step > 0 ? low + i : low + len - 1 - i;
-            u32 p = pivot(pivots, (u32)((step > 0 ? step : -step) * (s64)k)) - base, at = p - low;
-            if (at >= len) {
-                u32 found = __nvvm_vote_ballot_sync(~0u, LANE < more && rows[32 + LANE] == p);
-                at = 32 + (found ? (u32)__builtin_ctz(found) : more);
-                if (!found) {
-                    SYNC;
-                    rows[at] = from[at] = p;
-                    SYNC;
-                    more++;
-                }
-            }
-            u32 x = from[k - low], y = from[at];
-            SYNC;
-            from[k - low] = y;
-            from[at] = x;
-            SYNC;
-        }
-        u32 to = rows[LANE], is = from[LANE], to2 = rows[32 + LANE], is2 = from[32 + LANE];
-        for (u32 g = BLOCK_X * 32; g < n; g += BLOCKS_X * 32)
-            for (u32 j = g; j < g + 32 && j < n; j++) {
-                T *x = a + (s64)j * ld, u = {}, v = {};
-                if (LANE < len)
-                    u = x[is];
-                if (LANE < more)
-                    v = x[is2];
-                SYNC;
-                if (LANE < len)
-                    x[to] = u;
-                if (LANE < more)
-                    x[to2] = v;
-                SYNC;
-            }
-    }
-}
-
-// geqr2 is QR of a panel, and T of its block of reflections.
+// geqr2 is QR of a panel.
 template <class T> __device__ void geqr2(T *a, s64 ld, u32 m, u32 n, T *taus) {
+#pragma unroll 1
     for (u32 k = 0; k < m && k < n; k++) {
-        T *x = a + (s64)k * (ld + 1);
-        T tau = mirror(x, m - k);
+        T *x = a + (s64)k * ld;
+        T tau = mirrorAt(x, k, m);
         if (LANE == 0)
             taus[k] = tau;
-        reflect(x, m - k, conj(tau), x + ld, ld, n - 1 - k);
+        reflectAt(x, k, m, conj(tau), x + ld, ld, n - 1 - k);
     }
 }
+
+enum { DOTS = 4 }; // products of columns that are made together
 
 // larft copies k reflections of m rows out, ones and zeros written, and makes the triangle T of I - V T V' = H1 … Hk.
 template <class T> __device__ void larft(const T *a, s64 ld, u32 m, u32 k, const T *taus, T *v, T *t, s64 ldt) {
@@ -227,19 +111,31 @@ template <class T> __device__ void larft(const T *a, s64 ld, u32 m, u32 k, const
             v[(s64)j * m + i] = i < j ? e : i == j ? one<T>() : a[(s64)j * ld + i];
         }
     SYNC;
+#pragma unroll 1
     for (u32 j = 0; j < k; j++) {
-        const T *x = v + (s64)j * m;
+        const T *x = v + (s64)j * m + LANE;
         T tau = taus[j];
         T mine = {}; // lane i < j: -tau V(:,i)' x
-        for (u32 i = 0; i < j; i++) {
-            T w = {};
-            for (u32 r = j + LANE; r < m; r += 32)
-                w = fma(conj(v[(s64)i * m + r]), x[r], w);
-            w = warpSum(w);
-            if (LANE == i) {
-                T none = {};
-                mine = sub(none, mul(tau, w));
-            }
+#pragma unroll 1
+        for (u32 i = 0; i < j; i += DOTS) {
+            T w[DOTS] = {};
+            const T *y[DOTS];
+#pragma unroll
+            for (u32 q = 0; q < DOTS; q++)
+                y[q] = v + (s64)(i + q < k ? i + q : i) * m + LANE;
+            eachRow(j, m, [&](u32 r) {
+                T at = x[r];
+#pragma unroll
+                for (u32 q = 0; q < DOTS; q++)
+                    w[q] = fma(conj(y[q][r]), at, w[q]);
+            });
+#pragma unroll
+            for (u32 q = 0; q < DOTS; q++)
+                w[q] = sumOf(w[q]);
+#pragma unroll
+            for (u32 q = 0; q < DOTS; q++)
+                if (LANE == i + q)
+                    mine = sub(T{}, mul(tau, w[q]));
         }
         if (LANE < k)
             t[(s64)j * ldt + LANE] = LANE < j ? mine : LANE == j ? tau : T{};
