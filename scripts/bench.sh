@@ -9,6 +9,8 @@
 #   scripts/bench.sh -launch              launch latency and start-up only
 #   scripts/bench.sh -trace               what `kudzu trace` adds to a call
 #   scripts/bench.sh -sparse [..]         cuSPARSE's products against C and MKL only; options: -reps N, -only STRUCTURE, -clock cpu
+#   scripts/bench.sh -linear [..]         cuSOLVER's factorisations and cuBLAS's products beside OpenBLAS, one thread each; options:
+#                                         -clock cpu, -ms N, -only PREFIX, -sizes N,N
 #   scripts/bench.sh -dnn [-cpu] [PREFIX] cuDNN beside PyTorch's CPU path (oneDNN), one thread each; needs torch and cudnn-frontend
 #   scripts/bench.sh -compile [-apps LIB] compile time only; with kernels of a library, such as llama.cpp's libggml-cuda.so
 #   scripts/bench.sh -scaling 1,16        compute-bound rows, saxpy and triad at these thread counts
@@ -88,6 +90,16 @@ sparse() {
         mv "$out/sparse.part" "$out/sparse"
     fi
     KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised "$out/sparse" "$@"
+}
+
+# Factorisations and products. OpenBLAS is the opponent where the loader finds libopenblas.so.0 (LD_LIBRARY_PATH).
+linear() {
+    if newer "$out/linear" bench/libraries/linear.c bench/libraries/bench.h; then
+        gcc -O2 -Wall -Wextra -Iinclude -o "$out/linear.part" bench/libraries/linear.c -Ldist/lib -l:libcublas.so.12 -l:libcusolver.so.11 \
+            -l:libcudart.so.12 -Wl,-rpath,"$PWD/dist/lib" -ldl -lm
+        mv "$out/linear.part" "$out/linear"
+    fi
+    KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised KUDZU_THREADS=1 "$out/linear" "$@"
 }
 
 # What a recorded call costs.
@@ -221,6 +233,7 @@ case $verb in
 -launch) shift; launch "$@" ;;
 -sparse) shift; sparse "$@" ;;
 -fft) shift; fft "$@" ;;
+-linear) shift; linear "$@" ;;
 -dnn) shift; dnn "$@" ;;
 -compile) shift; compile "$@" ;;
 -scaling) shift; scaling "$@" ;;

@@ -60,7 +60,7 @@ func TestLongSums(t *testing.T) {
 				continue
 			}
 			for range rounds {
-				r.gemm(e, r.pick(3, 34), 13, deepest+r.pick(1, deepest-1, deepest+9))
+				r.gemm(e, r.pick(3, 34, 70), r.pick(13, 131), deepest+r.pick(1, deepest-1, deepest+9))
 			}
 		}
 	})

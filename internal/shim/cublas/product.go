@@ -101,6 +101,9 @@ func (p *Product) run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 	}
 	space.Hold() // no other call's panels come between packing and multiplying
 	defer space.Release()
+	if p.fewRows() {
+		return p.flat(d, stream, space)
+	}
 	if p.K > deepest && p.TC == p.Sum && validOp(p.A.Op) && validOp(p.B.Op) { // of cuBLAS's own, a later part of the sums is one offset away
 		return p.bySums(d, stream, space)
 	}

@@ -28,19 +28,58 @@ func (p *Product) small(d *driver.Thread, stream cu.CUstream) error {
 	if rows == 1 && p.Batch == 1 && p.M*p.N*p.K >= 2*smallWork { // the other worker is worth waking
 		columns = 2
 	}
-	per := (panels + columns - 1) / columns
+	return p.launchSmall(d, stream, p.A, rows, (panels+columns-1)/columns, false)
+}
+
+// launchSmall has `rows` blocks, each of which takes `per` panels of columns at a time. packed: A are panels already.
+func (p *Product) launchSmall(d *driver.Thread, stream cu.CUstream, a View, rows, per int64, packed bool) error {
+	wide := tileColumns[p.Sum]
+	panels := (p.N + wide - 1) / wide
 	for first := int64(0); first < p.Batch; first += maxGrid {
 		var q shim.Params
-		p.A.Put(&q)
+		a.Put(&q)
 		p.B.Put(&q)
 		p.C.Put(&q)
 		p.Alpha.Put(&q)
 		p.Beta.Put(&q)
-		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside(), 0, uint32(per))
+		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside(), 0, uint32(per), flag(packed))
 		grid := [3]uint32{uint32(rows), uint32((panels + per - 1) / per), uint32(min(p.Batch-first, maxGrid))}
 		if err := gemmKernels.Launch(d, stream, "small_"+p.TA.String(), grid, [3]uint32{32, 1, 1}, &q); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fewRows: so few rows that packing B for them costs more than it saves.
+func (p *Product) fewRows() bool {
+	return p.M <= smallRows && (p.TA == F32 || p.TA == F64) && p.TC == p.TA && validOp(p.A.Op) && validOp(p.B.Op) && p.Batch <= maxGrid &&
+		tileRows*2*p.K*p.Batch*8 <= maxPack && p.N/tileColumns[p.Sum] < maxGrid
+}
+
+// flat packs the few rows of A, and reads B where it lies, once.
+func (p *Product) flat(d *driver.Thread, stream cu.CUstream, space *shim.Workspace) error {
+	workers, err := processors(d)
+	if err != nil {
+		return err
+	}
+	panels := (p.M + tileRows - 1) / tileRows
+	s := side{p.A, 0, panels * tileRows * p.K, p.M, tileRows, !p.A.List && p.A.Stride == 0}
+	count := p.Batch
+	if s.shared {
+		count = 1
+	}
+	at, err := space.Take(d, stream, uint64(s.per*count*int64(p.Sum.Size())))
+	if err != nil {
+		return err
+	}
+	s.to = uint64(at)
+	none := side{x: p.B, width: tileRows}
+	if err := p.pack(d, stream, [2]side{s, none}, &tiling{workers: workers, groups: -1}, 0, p.Batch); err != nil {
+		return err
+	}
+	wide := tileColumns[p.Sum]
+	columns := (p.N + wide - 1) / wide
+	parts := max(1, min(columns, 4*workers/p.Batch, p.N*p.K*p.M/smallWork))
+	return p.launchSmall(d, stream, View{Base: s.to, Stride: s.stride()}, 1, (columns+parts-1)/parts, true)
 }

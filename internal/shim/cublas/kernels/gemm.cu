@@ -315,9 +315,10 @@ TILE(c32_c32, c32, c32, 4)
 TILE(c64_c64, c64, c64, 2)
 TILE(s32_s32, int, int, 12)
 
-// small is a product of at most SMALL_K in k: one launch and no other memory. A block has HIGH panels of rows of A, in shared memory
-// where they must be turned, and multiplies them with its columns of B, which are read as they lie: one element at a time all lanes
-// take the same, so that no order is better than another.
+// small is a product of at most SMALL_K in k, or one of few rows that are packed already: one launch, and no other
+// memory where nothing is packed. A block has HIGH panels of rows of A, in shared memory where they must be turned,
+// and multiplies them with its columns of B, which are read as they lie: one element at a time all lanes take the
+// same, so that no order is better than another.
 enum { SMALL_K = 128 };
 
 template <class W, int N> __device__ __attribute__((always_inline)) void smallTile(const W *a, s64 next, const W *b, s64 column, s64 step, W *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
@@ -341,7 +342,7 @@ template <class W, int N> __device__ __attribute__((always_inline)) void smallTi
     leaveTile<W, W, N>(sum, out, o, alpha, beta, i0, j0);
 }
 
-template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) void small(const View &xa, const View &xb, const Output &o, u32 per, W *rows, W *turn) {
+template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) void small(const View &xa, const View &xb, const Output &o, u32 per, u32 packed, W *rows, W *turn) {
     u32 batch = o.first + BLOCK_Z, top = BLOCK_X * HIGH * ROWS;
     u32 panels = (o.m - top + ROWS - 1) / ROWS, wide = (o.n + N - 1) / N;
     if (panels > HIGH)
@@ -354,10 +355,12 @@ template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) vo
 #pragma unroll 1
     for (u32 i = 0; i < panels; i++) {
         u32 i0 = top + i * ROWS;
-        if (xa.op == 0 && i0 + ROWS <= o.m) { // whole, and rows lie together
+        if (packed || (xa.op == 0 && i0 + ROWS <= o.m)) { // whole, and rows lie together
+            const W *at = packed ? a + (s64)i0 * o.k : a + i0;
+            s64 next = packed ? ROWS : xa.ld;
 #pragma unroll 1
             for (u32 j = from; j < end; j++) {
-                smallTile<W, N>(a + i0, xa.ld, b, column, step, out, o, alpha, beta, i0, j * N);
+                smallTile<W, N>(at, next, b, column, step, out, o, alpha, beta, i0, j * N);
                 __nvvm_bar_warp_sync(~0u);
             }
             continue;
@@ -376,9 +379,9 @@ template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) vo
 }
 
 #define SMALL(name, W, N)                                                                                                      \
-    KERNEL small_##name(View a, View b, Output o, u32 per) {                                                                   \
+    KERNEL small_##name(View a, View b, Output o, u32 per, u32 packed) {                                                       \
         __shared__ W rows[ROWS * SMALL_K], turn[ROWS * TURN];                                                                  \
-        small<W, N, 2>(a, b, o, per, rows, turn);                                                                              \
+        small<W, N, 2>(a, b, o, per, packed, rows, turn);                                                                              \
     }
 SMALL(f32, float, 12)
 SMALL(f64, double, 6)

@@ -1,0 +1,263 @@
+/* cuSOLVER's factorisations and cuBLAS's products against OpenBLAS: one process, interleaved, the lower quartile of
+ * many runs. The least is no figure on a virtual machine, whose clock of processor time takes stolen time off late.
+ *   KUDZU_THREADS=N linear [-clock cpu] [-ms N] [-only PREFIX] [-sizes N,N,..]
+ * Both use N threads, or one. OpenBLAS is the loader's libopenblas.so.0. The clock is the wall's, or the processor time
+ * of all threads, for a machine that others use. A run of a small matrix is up to 32 calls, each with a matrix of its
+ * own, and ours are waited for after the last. */
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <cusolverDn.h>
+#include <dlfcn.h>
+#include <math.h>
+#include <string.h>
+#include "bench.h"
+
+enum { COPIES = 32, RUNS = 20000 };
+
+#define MUST(call) check((int)(call), #call)
+
+static cublasHandle_t blas;
+static cusolverDnHandle_t solver;
+static cusolverDnParams_t params;
+static double sample = 200; /* milliseconds for each row */
+static const char *only = "";
+static void *library;
+
+static void *symbol(const char *name) {
+    void *p = dlsym(library, name);
+    if (!p) fprintf(stderr, "OpenBLAS has no %s\n", name), exit(1);
+    return p;
+}
+
+/* What a row has: memory of both sides. Ours is the device's, which the host reads and writes here by copies. */
+struct arena {
+    int n;
+    double *start;                       /* the matrix */
+    double *a, *values, *u, *v, *work;   /* OpenBLAS's, COPIES of a */
+    int *pivots;
+    double *da, *dvalues, *du, *dv, *dwork;
+    int *dpivots, *dinfo;
+    size_t work_size, host_size;
+    void *host;
+};
+
+typedef void side(struct arena *x, int copy);
+
+static double *mine(struct arena *x, int copy) { return x->a + (size_t)copy * (size_t)x->n * (size_t)x->n; }
+static double *ours(struct arena *x, int copy) { return x->da + (size_t)copy * (size_t)x->n * (size_t)x->n; }
+
+static int info, lwork;
+typedef void lapack();
+static lapack *dpotrf, *dgetrf, *dgeqrf, *dorgqr, *dsyevd, *dgesvd, *dgeev;
+
+static void potrf_ref(struct arena *x, int c) { dpotrf("L", &x->n, mine(x, c), &x->n, &info); }
+static void potrf_our(struct arena *x, int c) { MUST(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, x->n, ours(x, c), x->n, x->dwork, (int)x->work_size, x->dinfo)); }
+static void getrf_ref(struct arena *x, int c) { dgetrf(&x->n, &x->n, mine(x, c), &x->n, x->pivots, &info); }
+static void getrf_our(struct arena *x, int c) { MUST(cusolverDnDgetrf(solver, x->n, x->n, ours(x, c), x->n, x->dwork, x->dpivots, x->dinfo)); }
+static void geqrf_ref(struct arena *x, int c) { dgeqrf(&x->n, &x->n, mine(x, c), &x->n, x->values, x->work, &lwork, &info); }
+static void geqrf_our(struct arena *x, int c) { MUST(cusolverDnDgeqrf(solver, x->n, x->n, ours(x, c), x->n, x->dvalues, x->dwork, (int)x->work_size, x->dinfo)); }
+static void orgqr_ref(struct arena *x, int c) { dorgqr(&x->n, &x->n, &x->n, mine(x, c), &x->n, x->values, x->work, &lwork, &info); }
+static void orgqr_our(struct arena *x, int c) { MUST(cusolverDnDorgqr(solver, x->n, x->n, x->n, ours(x, c), x->n, x->dvalues, x->dwork, (int)x->work_size, x->dinfo)); }
+static void syevd_ref(struct arena *x, int c) {
+    int li = 10 * x->n + 100;
+    dsyevd("V", "L", &x->n, mine(x, c), &x->n, x->values, x->work, &lwork, x->pivots, &li, &info);
+}
+static void syevd_our(struct arena *x, int c) {
+    MUST(cusolverDnDsyevd(solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, x->n, ours(x, c), x->n, x->dvalues, x->dwork, (int)x->work_size, x->dinfo));
+}
+static void gesvd_ref(struct arena *x, int c) {
+    dgesvd("S", "S", &x->n, &x->n, mine(x, c), &x->n, x->values, x->u, &x->n, x->v, &x->n, x->work, &lwork, &info);
+}
+static void gesvd_our(struct arena *x, int c) {
+    MUST(cusolverDnDgesvd(solver, 'S', 'S', x->n, x->n, ours(x, c), x->n, x->dvalues, x->du, x->n, x->dv, x->n, x->dwork, (int)x->work_size, 0, x->dinfo));
+}
+static void geev_ref(struct arena *x, int c) {
+    dgeev("N", "V", &x->n, mine(x, c), &x->n, x->values, x->values + x->n, x->u, &x->n, x->v, &x->n, x->work, &lwork, &info);
+}
+static void geev_our(struct arena *x, int c) {
+    MUST(cusolverDnXgeev(solver, params, CUSOLVER_EIG_MODE_NOVECTOR, CUSOLVER_EIG_MODE_VECTOR, x->n, CUDA_R_64F, ours(x, c), x->n, CUDA_C_64F, x->dvalues,
+                         CUDA_R_64F, 0, 1, CUDA_R_64F, x->dv, x->n, CUDA_R_64F, x->dwork, x->work_size * 8, x->host, x->host_size, x->dinfo));
+}
+
+static const struct routine {
+    const char *name;
+    side *ref, *our;
+    int definite, factors;
+} routines[] = {
+    {"potrf", potrf_ref, potrf_our, 1, 1}, {"getrf", getrf_ref, getrf_our, 0, 1}, {"geqrf", geqrf_ref, geqrf_our, 0, 1}, {"orgqr", orgqr_ref, orgqr_our, 0, 1},
+    {"syevd", syevd_ref, syevd_our, 0, 0}, {"gesvd", gesvd_ref, gesvd_our, 0, 0}, {"geev", geev_ref, geev_our, 0, 0},
+};
+enum { ROUTINES = sizeof routines / sizeof *routines };
+
+static double value(void) { return (double)rand() / RAND_MAX - 0.5; }
+
+static void *device(size_t bytes) {
+    void *p;
+    MUST(cudaMalloc(&p, bytes));
+    return p;
+}
+
+struct times {
+    double at[RUNS];
+    int n;
+};
+static void note(struct times *t, double s) { t->at[t->n++] = s; }
+static int ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+static double quartile(struct times *t) {
+    qsort(t->at, (size_t)t->n, sizeof *t->at, ascending);
+    return t->at[t->n / 4];
+}
+
+/* run measures `calls` calls after their matrices are put back, in seconds a call. */
+static double run(const struct routine *r, struct arena *x, int ref, int calls) {
+    size_t size = (size_t)x->n * (size_t)x->n;
+    for (int c = 0; c < calls; c++)
+        if (ref) memcpy(mine(x, c), x->start, size * 8);
+        else MUST(cudaMemcpy(ours(x, c), x->start, size * 8, cudaMemcpyHostToDevice));
+    MUST(cudaDeviceSynchronize());
+    double t = now();
+    for (int c = 0; c < calls; c++) (ref ? r->ref : r->our)(x, c);
+    if (!ref) MUST(cudaDeviceSynchronize());
+    return (now() - t) / calls;
+}
+
+/* differs compares the last results: matrices of factorisations, and values of the others but for their order. */
+static int differs(const struct routine *r, struct arena *x) {
+    size_t n = (size_t)x->n, size = n * n, count = r->factors ? size : n * (r->ref == geev_ref ? 2 : 1);
+    double *got = malloc(count * 8), *want = r->factors ? mine(x, 0) : x->values, worst = 0, largest = 0, sum[2] = {0};
+    MUST(cudaMemcpy(got, r->factors ? ours(x, 0) : x->dvalues, count * 8, cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < count; i++) {
+        if (r->ref == potrf_ref && i % n < i / n) continue;
+        worst = fmax(worst, fabs(got[i] - want[i])), largest = fmax(largest, fabs(want[i]));
+        sum[0] += got[i], sum[1] += want[i];
+    }
+    free(got);
+    if (r->ref == geev_ref) worst = fabs(sum[0] - sum[1]);
+    return !(worst <= 1e-10 * (double)n * largest);
+}
+
+static void solve(const struct routine *r, int n) {
+    size_t size = (size_t)n * (size_t)n;
+    struct arena x = {.n = n, .work_size = 20 * size + 100000};
+    lwork = (int)x.work_size;
+    int copies = size * COPIES * 8 > 4 << 20 ? 1 : COPIES;
+    x.start = malloc(size * 8), x.a = malloc(size * 8 * COPIES), x.values = malloc((size_t)n * 16 + 16), x.u = malloc(size * 8), x.v = malloc(size * 8);
+    x.work = malloc(x.work_size * 8), x.pivots = malloc((size_t)n * 80 + 1000);
+    x.da = device(size * 8 * COPIES), x.dvalues = device((size_t)n * 16 + 16), x.du = device(size * 8), x.dv = device(size * 8), x.dwork = device(x.work_size * 8);
+    x.dpivots = device((size_t)n * 4), x.dinfo = device(4);
+    if (r->our == geev_our) {
+        size_t d;
+        MUST(cusolverDnXgeev_bufferSize(solver, params, CUSOLVER_EIG_MODE_NOVECTOR, CUSOLVER_EIG_MODE_VECTOR, n, CUDA_R_64F, x.da, n, CUDA_C_64F, x.dvalues,
+                                        CUDA_R_64F, 0, 1, CUDA_R_64F, x.dv, n, CUDA_R_64F, &d, &x.host_size));
+        x.host = malloc(x.host_size + 16);
+    }
+    for (size_t i = 0; i < size; i++) x.start[i] = value() + (r->definite && i % (size_t)(n + 1) == 0 ? n : 0);
+    if (r->ref == orgqr_ref) {
+        dgeqrf(&n, &n, x.start, &n, x.values, x.work, &lwork, &info);
+        MUST(cudaMemcpy(x.dvalues, x.values, (size_t)n * 8, cudaMemcpyHostToDevice));
+    }
+    double spent = 0;
+    struct times t[2] = {{.n = 0}, {.n = 0}};
+    run(r, &x, 0, 1), run(r, &x, 1, 1);
+    int calls = copies == 1 ? 1 : (int)fmin(copies, fmax(1, 1e-4 / run(r, &x, 1, 1)));
+    for (int i = 0; (i < 3 || spent < sample * 1e-3) && i < RUNS; i++)
+        for (int ref = 0; ref < 2; ref++) {
+            double s = run(r, &x, ref, calls);
+            spent += s * calls;
+            note(&t[ref], s);
+        }
+    double best[2] = {quartile(&t[0]), quartile(&t[1])};
+    printf("%s f64 %d: %.2f us, OpenBLAS %.2f us, %.2f%s\n", r->name, n, best[0] * 1e6, best[1] * 1e6, best[1] / best[0], differs(r, &x) ? " WRONG" : "");
+    fflush(stdout);
+    free(x.start), free(x.a), free(x.values), free(x.u), free(x.v), free(x.work), free(x.pivots), free(x.host);
+    void *all[] = {x.da, x.dvalues, x.du, x.dv, x.dwork, x.dpivots, x.dinfo};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) MUST(cudaFree(all[i]));
+}
+
+/* Products. */
+static const struct shape {
+    const char *name, *ops;
+    int m, n, k, batch;
+} shapes[] = {
+    {"square", "NN", 32, 32, 32, 1},       {"square", "NN", 64, 64, 64, 1},       {"square", "TN", 64, 64, 64, 1},      {"square", "NT", 64, 64, 64, 1},
+    {"square", "NN", 128, 128, 128, 1},    {"square", "NN", 512, 512, 512, 1},    {"square", "TN", 512, 512, 512, 1},   {"square", "NT", 512, 512, 512, 1},
+    {"square", "NN", 1024, 1024, 1024, 1}, {"skinny", "NN", 1024, 1, 1024, 1},    {"skinny", "NN", 1024, 4, 1024, 1},   {"skinny", "NN", 1024, 8, 1024, 1},
+    {"skinny", "NN", 1024, 16, 1024, 1},   {"skinny", "NN", 1, 1024, 1024, 1},    {"skinny", "NN", 4, 1024, 1024, 1},   {"skinny", "NN", 8, 1024, 1024, 1},
+    {"skinny", "NN", 16, 1024, 1024, 1},   {"skinny", "TN", 1024, 4, 1024, 1},    {"skinny", "TN", 1024, 16, 1024, 1},  {"skinny", "TN", 16, 1024, 1024, 1},
+    {"skinny", "NT", 1024, 1024, 16, 1},   {"skinny", "TN", 16, 16, 4096, 1},     {"batched", "NN", 8, 8, 8, 256},      {"batched", "NN", 16, 16, 16, 256},
+    {"batched", "NN", 32, 32, 32, 64},     {"batched", "NN", 64, 64, 64, 32},     {"batched", "TN", 64, 64, 64, 32},    {"batched", "NN", 128, 128, 128, 8},
+    {"batched", "NN", 256, 256, 256, 4},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static lapack *gemm[2];
+
+static void product(const struct shape *s, int wide) {
+    size_t size = wide ? 8 : 4, na = (size_t)s->m * (size_t)s->k, nb = (size_t)s->k * (size_t)s->n, nc = (size_t)s->m * (size_t)s->n;
+    char *host[3];
+    void *dev[3];
+    size_t count[3] = {na * (size_t)s->batch, nb * (size_t)s->batch, nc * (size_t)s->batch};
+    for (int i = 0; i < 3; i++) {
+        host[i] = malloc(count[i] * size), dev[i] = device(count[i] * size);
+        for (size_t k = 0; k < count[i]; k++) wide ? (void)(((double *)host[i])[k] = value()) : (void)(((float *)host[i])[k] = (float)value());
+        MUST(cudaMemcpy(dev[i], host[i], count[i] * size, cudaMemcpyHostToDevice));
+    }
+    int lda = s->ops[0] == 'N' ? s->m : s->k, ldb = s->ops[1] == 'N' ? s->k : s->n;
+    cublasOperation_t oa = s->ops[0] == 'N' ? CUBLAS_OP_N : CUBLAS_OP_T, ob = s->ops[1] == 'N' ? CUBLAS_OP_N : CUBLAS_OP_T;
+    double one = 1, zero = 0, spent = 0;
+    struct times all[2] = {{.n = 0}, {.n = 0}};
+    float onef = 1, zerof = 0;
+    const void *al = wide ? (void *)&one : &onef, *be = wide ? (void *)&zero : &zerof;
+    double work = 2.0 * s->m * s->n * s->k * s->batch;
+    int calls = (int)fmax(1, fmin(200, 5e6 / work));
+    for (int i = 0; (i < 4 || spent < sample * 1e-3) && i < RUNS; i++)
+        for (int ref = 0; ref < 2; ref++) {
+            double t = now();
+            for (int c = 0; c < calls; c++)
+                if (ref)
+                    for (int b = 0; b < s->batch; b++)
+                        gemm[wide](&s->ops[0], &s->ops[1], &s->m, &s->n, &s->k, al, host[0] + na * size * (size_t)b, &lda, host[1] + nb * size * (size_t)b, &ldb, be,
+                                   host[2] + nc * size * (size_t)b, &s->m);
+                else if (s->batch > 1)
+                    MUST(wide ? cublasDgemmStridedBatched(blas, oa, ob, s->m, s->n, s->k, al, dev[0], lda, (long long)na, dev[1], ldb, (long long)nb, be, dev[2], s->m, (long long)nc, s->batch)
+                              : cublasSgemmStridedBatched(blas, oa, ob, s->m, s->n, s->k, al, dev[0], lda, (long long)na, dev[1], ldb, (long long)nb, be, dev[2], s->m, (long long)nc, s->batch));
+                else
+                    MUST(wide ? cublasDgemm(blas, oa, ob, s->m, s->n, s->k, al, dev[0], lda, dev[1], ldb, be, dev[2], s->m)
+                              : cublasSgemm(blas, oa, ob, s->m, s->n, s->k, al, dev[0], lda, dev[1], ldb, be, dev[2], s->m));
+            if (!ref) MUST(cudaDeviceSynchronize());
+            t = now() - t, spent += t, t /= calls;
+            if (i) note(&all[ref], t);
+        }
+    double best[2] = {quartile(&all[0]), quartile(&all[1])};
+    printf("gemm %s %s %s %dx%dx%d x%d: %.2f us (%.1f GF/s), OpenBLAS %.2f us, %.2f\n", s->name, wide ? "f64" : "f32", s->ops, s->m, s->n, s->k, s->batch, best[0] * 1e6,
+           work / best[0] * 1e-9, best[1] * 1e6, best[1] / best[0]);
+    fflush(stdout);
+    for (int i = 0; i < 3; i++) free(host[i]), MUST(cudaFree(dev[i]));
+}
+
+int main(int argc, char **argv) {
+    const char *sizes = "32,64,128,256,512,1024";
+    for (int i = 1; i + 1 < argc; i += 2)
+        if (!strcmp(argv[i], "-ms")) sample = atof(argv[i + 1]);
+        else if (!strcmp(argv[i], "-only")) only = argv[i + 1];
+        else if (!strcmp(argv[i], "-sizes")) sizes = argv[i + 1];
+        else if (!strcmp(argv[i], "-clock")) timer = CLOCK_PROCESS_CPUTIME_ID;
+    library = dlopen("libopenblas.so.0", RTLD_NOW);
+    if (!library) {
+        fprintf(stderr, "no OpenBLAS here: %s\n", dlerror());
+        return 0;
+    }
+    const char *threads = getenv("KUDZU_THREADS");
+    ((void (*)(int))symbol("openblas_set_num_threads"))(threads ? atoi(threads) : 1);
+    printf("%s\n", ((char *(*)(void))symbol("openblas_get_config"))());
+    dpotrf = symbol("dpotrf_"), dgetrf = symbol("dgetrf_"), dgeqrf = symbol("dgeqrf_"), dorgqr = symbol("dorgqr_"), dsyevd = symbol("dsyevd_");
+    dgesvd = symbol("dgesvd_"), dgeev = symbol("dgeev_"), gemm[0] = symbol("sgemm_"), gemm[1] = symbol("dgemm_");
+    MUST(cublasCreate(&blas));
+    MUST(cusolverDnCreate(&solver));
+    MUST(cusolverDnCreateParams(&params));
+    for (size_t i = 0; i < ROUTINES; i++)
+        for (const char *p = sizes; p && !strncmp(routines[i].name, only, strlen(only)); p = strchr(p, ',') ? strchr(p, ',') + 1 : 0) solve(&routines[i], atoi(p));
+    for (int wide = 0; wide < 2; wide++)
+        for (size_t i = 0; i < SHAPES && !strncmp("gemm", only, strlen(only)); i++) product(&shapes[i], wide);
+    return 0;
+}
