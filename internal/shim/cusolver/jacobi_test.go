@@ -68,7 +68,9 @@ func TestSyevj(t *testing.T) {
 		r.ok(r.th.DnXsyevjSetTolerance(p, 1e-3))
 		r.ok(r.th.DnXsyevjSetSortEig(p, 0))
 		pa := r.put(a, n)
-		r.ok(r.th.Syevj(r.h, withVectors, fills[0], n, pa, n, w, r.memory(16*1000), 1000, info, p, r.e))
+		size, err := r.th.SyevjBufferSize(r.h, withVectors, fills[0], n, pa, n, w, p, r.e)
+		r.ok(err)
+		r.ok(r.th.Syevj(r.h, withVectors, fills[0], n, pa, n, w, r.memory(int(size)*r.e.Size()), int64(size), info, p, r.e))
 		r.good(info, "a large tolerance")
 		left := r.get(pa, n, n, n)
 		left = left.adjoint().times(a).times(left)
@@ -84,7 +86,7 @@ func TestSyevj(t *testing.T) {
 		r.ok(r.th.DnXsyevjSetTolerance(p, 1e-40))
 		for limit, want := range map[int32]int32{0: 0, 1: n + 1} {
 			r.ok(r.th.DnXsyevjSetMaxSweeps(p, limit))
-			r.ok(r.th.Syevj(r.h, withVectors, fills[0], n, r.put(a, n), n, w, r.memory(16*1000), 1000, info, p, r.e))
+			r.ok(r.th.Syevj(r.h, withVectors, fills[0], n, r.put(a, n), n, w, r.memory(int(size)*r.e.Size()), int64(size), info, p, r.e))
 			sweeps, err := r.th.DnXsyevjGetSweeps(r.h, p)
 			r.ok(err)
 			if v := r.info(info); v != want || (sweeps == 1) != (limit == 1) {
@@ -105,8 +107,11 @@ func TestGesvdjTells(t *testing.T) {
 		a := r.random(m, n)
 		run := func() (residual float64, sweeps, info int32) {
 			s, u, w, at := r.memory(8*n), r.put(newFull(m, n), m), r.put(newFull(n, n), n), r.infoAt()
-			r.ok(r.th.Gesvdj(r.h, withVectors, 1, m, n, r.put(a, m), m, s, u, m, w, n, r.memory(16*3000), 3000, at, p, r.e))
-			residual, err := r.th.DnXgesvdjGetResidual(r.h, p)
+			pa := r.put(a, m)
+			size, err := r.th.GesvdjBufferSize(r.h, withVectors, 1, m, n, pa, m, s, u, m, w, n, p, r.e)
+			r.ok(err)
+			r.ok(r.th.Gesvdj(r.h, withVectors, 1, m, n, pa, m, s, u, m, w, n, r.memory(int(size)*r.e.Size()), int64(size), at, p, r.e))
+			residual, err = r.th.DnXgesvdjGetResidual(r.h, p)
 			r.ok(err)
 			sweeps, err = r.th.DnXgesvdjGetSweeps(r.h, p)
 			r.ok(err)
