@@ -14,7 +14,8 @@ type capability struct {
 }
 
 // everyEpilogue has the bits of all epilogues that after takes.
-const everyEpilogue = lt.CUBLASLT_EPILOGUE_DEFAULT | lt.CUBLASLT_EPILOGUE_RELU_AUX_BIAS | lt.CUBLASLT_EPILOGUE_GELU_AUX_BIAS
+const everyEpilogue = lt.CUBLASLT_EPILOGUE_DEFAULT | lt.CUBLASLT_EPILOGUE_RELU_AUX_BIAS | lt.CUBLASLT_EPILOGUE_GELU_AUX_BIAS |
+	lt.CUBLASLT_EPILOGUE_DRELU_BGRAD | lt.CUBLASLT_EPILOGUE_DGELU_BGRAD | lt.CUBLASLT_EPILOGUE_BGRADA | lt.CUBLASLT_EPILOGUE_BGRADB
 
 // capabilities are by attribute; where size is 0 there is none. There are no tiles and no stages: those lists have the
 // one number that means undefined.

@@ -29,8 +29,10 @@ type plan struct {
 	mode           lt.CublasLtPointerMode_t
 	turned         bool // the transpose is computed
 
-	act        uint32 // 1 relu, 2 gelu
+	act        uint32 // 1 relu, 2 gelu, 3 and 4 their gradients
 	bias, aux  uint64
+	grad       gradient // what the bias gets, in place of being added
+	gradAt     uint64
 	biasType   cublas.Elem
 	biasStride uint64
 	auxLD      uint64
@@ -214,11 +216,14 @@ func (p *plan) after(x record) error {
 		}
 	case lt.CUBLASLT_EPILOGUE_DRELU, lt.CUBLASLT_EPILOGUE_DRELU_BGRAD, lt.CUBLASLT_EPILOGUE_DGELU, lt.CUBLASLT_EPILOGUE_DGELU_BGRAD,
 		lt.CUBLASLT_EPILOGUE_BGRADA, lt.CUBLASLT_EPILOGUE_BGRADB:
-		return notSupported
+		withAux = p.differentiate(epilogue)
+		if p.sum != cublas.F32 && (p.sum != cublas.F64 || p.act == 4) || p.out == cublas.S8 {
+			return notSupported
+		}
 	default:
 		return invalidValue
 	}
-	if withBias {
+	if withBias || p.grad != gradNone {
 		p.bias, p.biasType, p.biasStride = get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER), p.out, get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE)
 		if t := get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE); t != unset {
 			e, ok := cublas.ElemOf(rt.CudaDataType(t))
@@ -227,10 +232,16 @@ func (p *plan) after(x record) error {
 			}
 			p.biasType = e
 		}
+		if p.grad != gradNone {
+			p.bias, p.gradAt = 0, p.bias
+			if p.biasType == cublas.S8 || p.biasType == cublas.S32 || p.biasType == cublas.C32 || p.biasType == cublas.C64 {
+				return notSupported
+			}
+		}
 	}
 	if withAux {
 		p.aux, p.auxLD, p.auxStride = get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER), get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD), get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE)
-		p.bits = p.act == 1
+		p.bits = p.act == 1 || p.act == 3
 		if t := get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE); t != unset {
 			if e, ok := cublas.ElemOf(rt.CudaDataType(t)); !p.bits && (!ok || e != p.out) {
 				return notSupported
@@ -291,8 +302,16 @@ func (t *Thread) Matmul(h lt.CublasLtHandle_t, desc, alpha, a, adesc, b, bdesc, 
 	if d == hostmem.Nil || (c == hostmem.Nil && !sb.IsZero()) || p.k > 0 && (a == hostmem.Nil || b == hostmem.Nil) {
 		return invalidValue
 	}
+	if p.grad != gradNone && p.gradAt == 0 || p.act >= 3 && p.aux == 0 {
+		return invalidValue
+	}
 	product := cublas.Product{M: p.m, N: p.n, K: p.k, Batch: p.batch, A: p.a, B: p.b, C: p.d, TA: p.ab, TC: p.out, Sum: p.sum, Alpha: sa, Beta: sb}
 	pack, _ := x.Spaces()
+	if p.grad == gradA || p.grad == gradB { // before D, which may be A or B
+		if err := t.gradientOfOperand(p, cu.CUstream(stream)); err != nil {
+			return err
+		}
+	}
 	if p.plain(flags, sb) {
 		return product.Run(t.driver(), cu.CUstream(stream), pack)
 	}
@@ -316,6 +335,7 @@ const (
 	flagBetaVector
 	flagVectorColumns
 	flagBits
+	flagKeep
 )
 
 // scalars reads alpha and beta as the pointer mode says.
@@ -363,6 +383,9 @@ func (t *Thread) withEpilogue(x *cublas.Handle, p *plan, product cublas.Product,
 	if p.bits {
 		flags |= flagBits
 	}
+	if p.grad == gradD {
+		flags |= flagKeep
+	}
 	for first := int64(0); first < p.batch; first += chunk {
 		n := min(chunk, p.batch-first)
 		q := product
@@ -374,6 +397,12 @@ func (t *Thread) withEpilogue(x *cublas.Handle, p *plan, product cublas.Product,
 		}
 		if err := t.epilogue(p, uint64(sums), each, alpha, beta, flags, first, n, stream); err != nil {
 			return err
+		}
+		if p.grad == gradD {
+			kept := side{View: cublas.View{Base: uint64(sums), Stride: each}, e: p.sum, n: p.m, k: p.n, along: 1, step: p.m}
+			if err := t.gradient(p, kept, first, n, stream); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -434,7 +434,9 @@ func TestDescriptors(t *testing.T) {
 	x.is(x.th.Matmul(x.h, desc, one, m.p, own.p, m.p, m.desc, one, m.p, m.desc, m.p, m.desc, 0, 0, 0, 0), invalidValue) // 4 × 5 times 4 × 4
 	x.is(x.th.Matmul(77, desc, one, m.p, m.desc, m.p, m.desc, one, m.p, m.desc, m.p, m.desc, 0, 0, 0, 0), notInitialized)
 	x.streams(desc, m)
-	x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE, word(lt.CUBLASLT_EPILOGUE_BGRADA), 4))
-	x.is(x.th.Matmul(x.h, desc, one, m.p, m.desc, m.p, m.desc, one, m.p, m.desc, m.p, m.desc, 0, 0, 0, 0), notSupported)
+	for _, e := range []lt.CublasLtEpilogue_t{lt.CUBLASLT_EPILOGUE_BGRADA, lt.CUBLASLT_EPILOGUE_DGELU} { // a gradient without a place, an aux without a side
+		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE, word(e), 4))
+		x.is(x.th.Matmul(x.h, desc, one, m.p, m.desc, m.p, m.desc, one, m.p, m.desc, m.p, m.desc, 0, 0, 0, 0), invalidValue)
+	}
 	x.ok(x.th.MatmulDescDestroy(desc))
 }

@@ -60,7 +60,6 @@ func (p *plan) sums(alpha, beta cublas.Scalar, flags uint32) *cublas.Sum {
 	if p.bias != 0 {
 		s.Operands = append(s.Operands, bias)
 	}
-	s.Operands = append(s.Operands, d)
 	var aux *cublas.Operand
 	switch {
 	case p.aux == 0:
@@ -69,8 +68,18 @@ func (p *plan) sums(alpha, beta cublas.Scalar, flags uint32) *cublas.Sum {
 	default:
 		aux = &cublas.Operand{Base: p.aux, Stride: int64(p.auxStride), Down: 1, Right: int64(p.auxLD), Rows: p.m, Cols: p.n, Elem: p.out}
 	}
-	if aux != nil {
-		s.Operands, s.Outs = append(s.Operands, aux), 2
+	var grad *cublas.Operand
+	switch {
+	case p.act >= 3: // aux is read
+		s.Operands = append(s.Operands, aux, d)
+		if p.grad == gradD && (p.batch == 1 || p.biasStride != 0) {
+			grad = &cublas.Operand{Base: p.gradAt, Stride: int64(p.biasStride), Down: 1, Rows: p.m, Cols: 1, Elem: p.biasType}
+			s.Operands, s.Outs = append(s.Operands, grad), 2
+		}
+	case aux != nil:
+		s.Operands, s.Outs = append(s.Operands, d, aux), 2
+	default:
+		s.Operands = append(s.Operands, d)
 	}
 	before := func(n, i, j int64) cublas.Number { // the activation
 		r := cublas.Number{N: p.k + 4}
@@ -93,20 +102,36 @@ func (p *plan) sums(alpha, beta cublas.Scalar, flags uint32) *cublas.Sum {
 		}
 		return r
 	}
-	s.Number = func(o *cublas.Operand, n, i, j int64) cublas.Number {
-		if o == aux && p.bits {
-			return p.mask(n, i, j, before)
-		}
+	after := func(n, i, j int64) cublas.Number { // what D gets, but for its scale
 		r := before(n, i, j)
-		if o == aux {
-			return r
-		}
 		switch v := real(r.V); {
 		case p.act == 1 && !(v > 0 || math.IsNaN(v)):
 			r.V = 0
 		case p.act == 2: // its slope is at most 1.13; 16 units are those of ex2.approx and of the division
 			r.V, r.Size, r.Slack = complex(v/2*(1+math.Tanh(math.Sqrt(2/math.Pi)*(v+0.044715*v*v*v))), 0), 1.13*r.Size, 16*0x1p-23*math.Abs(v)
+		case p.act == 3 && uint8(int8(real(aux.At(n, i/8, j))))>>(i%8)&1 == 0:
+			return cublas.Number{N: r.N}
+		case p.act == 4:
+			r.Times(complex(slope(real(aux.At(n, i, j))), 0))
+			r.Slack = 64 * 0x1p-23 * math.Abs(v)
 		}
+		return r
+	}
+	s.Number = func(o *cublas.Operand, n, i, j int64) cublas.Number {
+		switch {
+		case o == aux && p.bits:
+			return p.mask(n, i, j, before)
+		case o == aux:
+			return before(n, i, j)
+		case o == grad:
+			g := cublas.Number{N: p.k + p.n + 4}
+			for j := range p.n {
+				r := after(n, i, j)
+				g.V, g.Size, g.Slack = g.V+r.V, g.Size+r.Size, g.Slack+r.Slack
+			}
+			return g
+		}
+		r := after(n, i, j)
 		r.Times(scales[3].At(0, 0, 0))
 		if p.out == cublas.S8 {
 			v := real(r.V)
