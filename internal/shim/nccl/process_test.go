@@ -91,6 +91,7 @@ var parts = map[string]func(a *actor, n int) error{
 	"differ":    playDiffer,
 	"making":    playMaking,
 	"early":     playEarly,
+	"chains":    playChains,
 	"exit":      func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
 }
 

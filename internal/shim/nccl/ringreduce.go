@@ -19,8 +19,16 @@ func (o *op) ringReduce(send, recv []byte) error {
 	if err != nil {
 		return err
 	}
-	read := make(chan error, 1)
-	go func() { read <- wait() }()
+	var unread error
+	over := make(chan struct{})
+	go func() {
+		unread = wait()
+		close(over)
+	}()
+	read := func() error {
+		<-over
+		return unread
+	}
 	took := make(chan error, 1)
 	last := l.host[c.rank] == len(l.ranks)-1
 	if last {
@@ -34,12 +42,16 @@ func (o *op) ringReduce(send, recv []byte) error {
 			took <- err
 		}()
 	}
-	both := func() error { return errors.Join(<-read, <-took) }
+	both := func() error { return errors.Join(read(), <-took) }
 	posted := func() error { return nil }
 	if c.place() < lanes {
 		a := o.newLane(total)
 		s := &results{o: o, recv: recv}
+		// Results go to the same ranks of this host as what they add, which may still be on its way through the connection.
 		if err = a.chain(send, s); err == nil {
+			err = read()
+		}
+		if err == nil {
 			posted, err = s.post()
 		}
 		if err != nil {

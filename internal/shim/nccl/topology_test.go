@@ -1,7 +1,9 @@
 package nccl
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"reflect"
 	"strings"
@@ -20,6 +22,28 @@ func TestWays(t *testing.T) {
 				t.Errorf("hosts %s, %s: %v\n%s", hosts, algo, err, said)
 			}
 		}
+	}
+}
+
+// playChains sums for each rank, many times: pieces and results go through the same connections.
+func playChains(a *actor, n int) error {
+	if err := a.join(n); err != nil {
+		return err
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range 60 {
+		if err := a.reduceSome(r, n, ncclapi.NcclFloat32, i%n, 20_000+r.IntN(10_000)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(a.CommFinalize(a.comm), a.CommDestroy(a.comm))
+}
+
+// TestChains: a host's ranks may get results while what they add is still on its way to each other.
+func TestChains(t *testing.T) {
+	said, err := processes(t, "chains", 4, freshID(t), "NCCL_TEST_HOSTS=0011", "NCCL_ALGO=ring", "NCCL_SHM_DISABLE=1")
+	if err != nil || said != "" {
+		t.Errorf("%v\n%s", err, said)
 	}
 }
 
