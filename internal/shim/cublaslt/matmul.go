@@ -39,6 +39,8 @@ type plan struct {
 	auxStride  uint64
 	bits       bool      // aux is a mask of bits
 	scales     [4]uint64 // of A, B, C and D
+
+	narrow *narrowing // A and B are of 8 or 4 bits
 }
 
 // planOf reads the descriptors. Sense is checked before support, as the vendor does.
@@ -64,6 +66,11 @@ func planOf(desc, a, b, c, d hostmem.Ptr) (*plan, error) {
 }
 
 func (p *plan) types(x record, ls [4]record) error {
+	for _, l := range ls[:2] {
+		if narrowType(rt.CudaDataType(get(l, lt.CUBLASLT_MATRIX_LAYOUT_TYPE))) != 0 {
+			return p.narrowTypes(x, ls)
+		}
+	}
 	var es [4]cublas.Elem
 	for i, l := range ls {
 		e, ok := cublas.ElemOf(rt.CudaDataType(get(l, lt.CUBLASLT_MATRIX_LAYOUT_TYPE)))
@@ -224,7 +231,7 @@ func (p *plan) after(x record) error {
 		return invalidValue
 	}
 	if withBias || p.grad != gradNone {
-		p.bias, p.biasType, p.biasStride = get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER), p.out, get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE)
+		p.bias, p.biasType, p.biasStride = get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER), p.biasDefault(), get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE)
 		if t := get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE); t != unset {
 			e, ok := cublas.ElemOf(rt.CudaDataType(t))
 			if !ok {
@@ -243,7 +250,7 @@ func (p *plan) after(x record) error {
 		p.aux, p.auxLD, p.auxStride = get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER), get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD), get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE)
 		p.bits = p.act == 1 || p.act == 3
 		if t := get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE); t != unset {
-			if e, ok := cublas.ElemOf(rt.CudaDataType(t)); !p.bits && (!ok || e != p.out) {
+			if e, ok := cublas.ElemOf(rt.CudaDataType(t)); !p.bits && p.narrow == nil && (!ok || e != p.out) {
 				return notSupported
 			}
 		}
@@ -257,15 +264,18 @@ func (p *plan) after(x record) error {
 	for i, attr := range [...]lt.CublasLtMatmulDescAttributes_t{lt.CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, lt.CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, lt.CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, lt.CUBLASLT_MATMUL_DESC_D_SCALE_POINTER} {
 		p.scales[i] = get(x, attr)
 	}
+	if get(x, lt.CUBLASLT_MATMUL_DESC_FILL_MODE) != uint64(blas.CUBLAS_FILL_MODE_FULL) || p.mode < 0 || p.mode > lt.CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST {
+		return notSupported
+	}
+	if p.narrow != nil {
+		return p.narrow.scaling(p, x)
+	}
 	for _, attr := range [...]lt.CublasLtMatmulDescAttributes_t{lt.CUBLASLT_MATMUL_DESC_A_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_B_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_C_SCALE_MODE,
 		lt.CUBLASLT_MATMUL_DESC_D_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER,
 		lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER} {
-		if get(x, attr) != 0 { // scales a block, largest elements: fp8's, which has no kernels
+		if get(x, attr) != 0 { // scales a block, largest elements: fp8's
 			return notSupported
 		}
-	}
-	if get(x, lt.CUBLASLT_MATMUL_DESC_FILL_MODE) != uint64(blas.CUBLAS_FILL_MODE_FULL) || p.mode < 0 || p.mode > lt.CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST {
-		return notSupported
 	}
 	return nil
 }
@@ -307,6 +317,9 @@ func (t *Thread) Matmul(h lt.CublasLtHandle_t, desc, alpha, a, adesc, b, bdesc, 
 	}
 	product := cublas.Product{M: p.m, N: p.n, K: p.k, Batch: p.batch, A: p.a, B: p.b, C: p.d, TA: p.ab, TC: p.out, Sum: p.sum, Alpha: sa, Beta: sb}
 	pack, _ := x.Spaces()
+	if p.narrow != nil {
+		return t.narrowProduct(x, p, product, sa, sb, cu.CUstream(stream))
+	}
 	if p.grad == gradA || p.grad == gradB { // before D, which may be A or B
 		if err := t.gradientOfOperand(p, cu.CUstream(stream)); err != nil {
 			return err

@@ -1,0 +1,236 @@
+// Products of numbers of 8 and 4 bits: these are widened to f16, or scaled to f32, and multiplied as such. What follows has
+// matrices of any type.
+#include "../../cublas/kernels/device.h"
+
+// After TYPE_S32.
+enum { TYPE_E4M3 = 8, TYPE_E5M2, TYPE_E2M1 };
+
+// The numbers of cublasLtMatmulMatrixScale_t.
+enum { SCALE_SCALAR, SCALE_VEC16_UE4M3, SCALE_VEC32_UE8M0, SCALE_OUTER, SCALE_VEC128, SCALE_BLK128 };
+
+#define BLOCKS_Y __nvvm_read_ptx_sreg_nctaid_y()
+
+// Format is a sign, an exponent and a fraction.
+struct Format {
+    int frac, least; // bits of the fraction, least exponent
+    u32 largest;     // finite number
+    u32 nan;
+};
+
+__device__ inline Format format_of(u32 type) {
+    switch (type) {
+    case TYPE_E4M3: return {3, -6, 0x7e, 0x7f};
+    case TYPE_E5M2: return {2, -14, 0x7b, 0x7f};
+    }
+    return {1, 0, 7, 7};
+}
+
+__device__ inline float from_bits(u32 u) {
+    union {
+        u32 u;
+        float f;
+    } x = {u};
+    return x.f;
+}
+__device__ inline u32 to_bits(float f) {
+    union {
+        float f;
+        u32 u;
+    } x = {f};
+    return x.u;
+}
+__device__ inline float power(int e) { return from_bits((u32)(e + 127) << 23); }
+
+__device__ inline float widen(u32 type, u32 code) {
+    Format f = format_of(type);
+    u32 sign = type == TYPE_E2M1 ? 8 : 128, size = code & (sign - 1);
+    float v;
+    if (type == TYPE_E4M3 && size == 0x7f || type == TYPE_E5M2 && size > 0x7c)
+        v = from_bits(0x7fc00000);
+    else if (type == TYPE_E5M2 && size == 0x7c)
+        v = from_bits(0x7f800000);
+    else {
+        int e = (int)(size >> f.frac), frac = (int)(size & ((1u << f.frac) - 1));
+        v = (float)(e ? frac + (1 << f.frac) : frac) * power(f.least + (e ? e - 1 : 0) - f.frac);
+    }
+    return code & sign ? -v : v;
+}
+
+// narrow rounds to the nearest, to the largest number what is beyond it.
+__device__ inline u32 narrow(u32 type, float v) {
+    Format f = format_of(type);
+    u32 bits = to_bits(v), sign = bits >> 31 ? (type == TYPE_E2M1 ? 8 : 128) : 0;
+    float a = from_bits(bits & 0x7fffffff);
+    if (v != v)
+        return f.nan | sign;
+    int e = (int)(bits >> 23 & 255) - 127;
+    if (e > 20)
+        return f.largest | sign;
+    if (e < f.least)
+        e = f.least;
+    u32 code = (u32)(int)__builtin_rintf(a * power(f.frac - e)) + ((u32)(e - f.least) << f.frac);
+    return (code > f.largest ? f.largest : code) | sign;
+}
+
+__device__ inline u64 bytes(u32 type, s64 n) {
+    switch (type) {
+    case TYPE_F16: case TYPE_BF16: return (u64)n * 2;
+    case TYPE_F64: return (u64)n * 8;
+    case TYPE_E4M3: case TYPE_E5M2: case TYPE_S8: return (u64)n;
+    }
+    return (u64)n * 4;
+}
+
+// start is the address of a matrix of a batch.
+__device__ inline u64 start(const View &v, u32 i, u32 type) {
+    return v.list ? ((const u64 *)v.base)[i] + bytes(type, v.stride) : v.base + bytes(type, v.stride * (s64)i);
+}
+
+__device__ inline float read(u64 at, u32 type, s64 i) {
+    switch (type) {
+    case TYPE_F16: return load((const f16 *)at + i);
+    case TYPE_BF16: return load((const bf16 *)at + i);
+    case TYPE_E4M3: case TYPE_E5M2: return widen(type, ((const u8 *)at)[i]);
+    }
+    return ((const float *)at)[i];
+}
+
+__device__ inline void write(u64 at, u32 type, s64 i, float v) {
+    switch (type) {
+    case TYPE_F16: store((f16 *)at + i, v); break;
+    case TYPE_BF16: store((bf16 *)at + i, v); break;
+    case TYPE_E4M3: case TYPE_E5M2: ((u8 *)at)[i] = (u8)narrow(type, v); break;
+    default: ((float *)at)[i] = v;
+    }
+}
+
+struct Expand {
+    View v;
+    u64 to;
+    s64 each; // between matrices of the result
+    u64 scales;
+    u32 rows, cols; // as they lie
+    u32 type, mode;
+    u32 wide;  // the result is f32
+    u32 deep;  // sums go along rows
+    u32 outer; // the other side of the matrix
+    u32 k;
+};
+
+// scale is the factor of number (i, l), l being along the sum.
+__device__ inline float scale(const Expand &e, u32 i, u32 l) {
+    const float *f = (const float *)e.scales;
+    u32 block;
+    switch (e.mode) {
+    case SCALE_OUTER: return f[i];
+    case SCALE_VEC128: return f[(u64)(l / 128) * e.outer + i];
+    case SCALE_BLK128: return f[(u64)(i / 128) * (((e.k + 127) / 128 + 3) / 4 * 4) + l / 128];
+    case SCALE_VEC16_UE4M3: block = l / 16; break;
+    case SCALE_VEC32_UE8M0: block = l / 32; break;
+    default: return 1;
+    }
+    // Tiles of 128 × 4 factors: 32 rows of 16, in which every fourth is of 32 rows further down.
+    u32 size = e.mode == SCALE_VEC16_UE4M3 ? 16 : 32, across = ((e.k + size - 1) / size + 3) / 4;
+    u64 at = ((u64)(i / 128) * across + block / 4) * 512 + i % 32 * 16 + i % 128 / 32 * 4 + block % 4;
+    u32 code = ((const u8 *)e.scales)[at];
+    if (e.mode == SCALE_VEC16_UE4M3)
+        return widen(TYPE_E4M3, code & 127);
+    return code == 255 ? from_bits(0x7fc00000) : code ? power((int)code - 127) : from_bits(0x400000);
+}
+
+KERNEL expand(Expand e) {
+    u32 row = BLOCK_X * 256 + LANE, batch = BLOCK_Z;
+    if (row >= e.rows)
+        return;
+    const u8 *p = (const u8 *)(e.v.list ? ((const u64 *)e.v.base)[batch] : e.v.base);
+    s64 begin = e.v.list ? e.v.stride : e.v.stride * (s64)batch;
+    for (u32 col = BLOCK_Y; col < e.cols; col += BLOCKS_Y) {
+        s64 at = begin + (s64)col * e.v.ld + row, to = e.each * (s64)batch + (s64)col * e.rows + row;
+        u32 code = e.type == TYPE_E2M1 ? p[at >> 1] >> (at & 1) * 4 & 15 : p[at];
+        float v = widen(e.type, code);
+        if (e.wide)
+            ((float *)e.to)[to] = v * (e.deep ? scale(e, col, row) : scale(e, row, col));
+        else
+            ((f16 *)e.to)[to] = (f16)v;
+    }
+}
+
+struct Finish {
+    u64 sums;
+    s64 sumsStride;
+    View c, d;
+    Scalar alpha, beta;
+    u64 bias;
+    s64 biasStride;
+    u64 aux;
+    s64 auxLD, auxStride;
+    const float *scaleA, *scaleB, *scaleC, *scaleD, *scaleAux; // factors on the device, 0: none
+    u32 *most, *mostAux;                                       // largest sizes before scaling, 0: not wanted
+    u32 m, n, act, cType, dType, biasType, auxType, flags, first, pad;
+};
+
+enum { FLAG_BIAS_COLUMNS = 1, FLAG_BITS = 16 };
+
+__device__ inline float factor(const float *p) { return p ? *p : 1.0f; }
+
+__device__ inline float gelu(float x) {
+    float u = 0.7978845608028654f * (x + 0.044715f * x * x * x);
+    return x - x / (__nvvm_ex2_approx_f(u * 2.8853900817779268f) + 1.0f);
+}
+
+// largest raises what lies there to the largest size in the warp. Sizes are in the order of their bits, NaN is above all.
+__device__ inline void largest(u32 *to, u32 size) {
+    if (!to)
+        return;
+    for (int d = 16; d; d /= 2) {
+        u32 o = other(size, d);
+        size = o > size ? o : size;
+    }
+    if (LANE == 0)
+        __nvvm_atom_max_gen_ui(to, size);
+}
+
+KERNEL finish(Finish e) {
+    u32 row = BLOCK_X * 32 + LANE, batch = BLOCK_Z, at = e.first + batch, most = 0, mostAux = 0;
+    const float *sums = (const float *)e.sums + e.sumsStride * (s64)batch + row;
+    float alpha = value<float>(e.alpha) * (factor(e.scaleA) * factor(e.scaleB)), beta = value<float>(e.beta) * factor(e.scaleC);
+    float sd = factor(e.scaleD), sx = factor(e.scaleAux);
+    for (u32 col = BLOCK_Y * 32; col < e.n && col < BLOCK_Y * 32 + 32; col++) {
+        bool above = false;
+        if (row < e.m) {
+            float v = alpha * sums[(s64)col * e.m];
+            if (beta != 0)
+                v = fma(beta, read(start(e.c, at, e.cType), e.cType, (s64)col * e.c.ld + row), v);
+            if (e.bias)
+                v += read(e.bias, e.biasType, e.biasStride * (s64)at + (e.flags & FLAG_BIAS_COLUMNS ? col : row));
+            above = !(v <= 0);
+            if (e.aux && !(e.flags & FLAG_BITS)) {
+                u32 size = to_bits(v) & 0x7fffffff;
+                mostAux = size > mostAux ? size : mostAux;
+                write(e.aux, e.auxType, e.auxStride * (s64)at + (s64)col * e.auxLD + row, v * sx);
+            }
+            if (e.act == 1 && !above)
+                v = 0;
+            if (e.act == 2)
+                v = gelu(v);
+            u32 size = to_bits(v) & 0x7fffffff;
+            most = size > most ? size : most;
+            write(start(e.d, at, e.dType), e.dType, (s64)col * e.d.ld + row, v * sd);
+        }
+        if (e.aux && e.flags & FLAG_BITS) {
+            u32 bits = __nvvm_vote_ballot_sync(~0u, above);
+            if (LANE == 0)
+                *(u32 *)(e.aux + (u64)((e.auxStride * (s64)at + (s64)col * e.auxLD + BLOCK_X * 32) / 8)) = bits;
+        }
+    }
+    largest(e.most, most);
+    largest(e.mostAux, mostAux);
+}
+
+// nothing is where a largest size begins.
+KERNEL nothing(u32 *most, u32 *mostAux) {
+    if (most)
+        *most = 0;
+    if (mostAux)
+        *mostAux = 0;
+}
