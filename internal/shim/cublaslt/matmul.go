@@ -376,11 +376,17 @@ func (p *plan) scalars(alpha, beta hostmem.Ptr) (a, b cublas.Scalar, flags uint3
 	return a, b, flags, err
 }
 
+// beyond: no device has this much memory; more than that would not be counted in 64 bits.
+func (p *plan) beyond() bool { return max(p.m*p.n, p.m*p.k, p.n*p.k) > 1<<48 }
+
 // maxSums bounds the memory that sums take between product and epilogue, unless one matrix needs more.
 const maxSums = 256 << 20
 
 // withEpilogue leaves the sums in memory of the handle and lets the epilogue's kernel read them, some matrices at a time.
 func (t *Thread) withEpilogue(x *cublas.Handle, p *plan, product cublas.Product, alpha, beta cublas.Scalar, flags uint32, stream cu.CUstream) error {
+	if p.beyond() {
+		return allocFailed
+	}
 	pack, space := x.Spaces()
 	each := p.m * p.n
 	chunk := min(p.batch, 65535, max(1, maxSums/(each*int64(p.sum.Size()))))

@@ -180,6 +180,9 @@ func (t *Thread) narrowProduct(x *cublas.Handle, p *plan, product cublas.Product
 	if (p.n+31)/32 > 65535 {
 		return notSupported // more than two million columns
 	}
+	if p.beyond() {
+		return allocFailed
+	}
 	size, each := int64(p.ab.Size()), p.m*p.n
 	per := each*4 + (w[0].rows*w[0].cols+w[1].rows*w[1].cols)*size
 	chunk := min(p.batch, 65535, max(1, maxSums/max(1, per)))

@@ -354,6 +354,15 @@ func TestNarrowMisuse(t *testing.T) {
 	x.is(call(e4, e4, f32, e4), notSupported)
 	x.is(call(e4, f32, f32, f32), notSupported)
 	x.is(call(e2, e2, f32, f32), notSupported) // always with scales of 16
+	for _, s := range []sheet{e4, e5, h} {     // op(B) = B, A is as wide as it is high: sums that no memory takes
+		for attr, v := range map[lt.CublasLtMatrixLayoutAttribute_t]int64{lt.CUBLASLT_MATRIX_LAYOUT_ROWS: 1 << 30, lt.CUBLASLT_MATRIX_LAYOUT_LD: 1 << 30} {
+			x.ok(x.th.MatrixLayoutSetAttribute(s.desc, attr, word(v), 8))
+		}
+	}
+	x.ok(x.th.MatrixLayoutSetAttribute(e4.desc, lt.CUBLASLT_MATRIX_LAYOUT_COLS, word(int64(1<<20)), 8))
+	x.ok(x.th.MatrixLayoutSetAttribute(e5.desc, lt.CUBLASLT_MATRIX_LAYOUT_ROWS, word(int64(1<<20)), 8))
+	x.is(call(e4, e5, h, h), allocFailed)
+	e4 = x.sheet(softfloat.E4M3, 16, 16, 1)
 	mode := func(a, b int32) {
 		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_A_SCALE_MODE, word(a), 4))
 		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_B_SCALE_MODE, word(b), 4))
