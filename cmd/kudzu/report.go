@@ -18,6 +18,7 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/shim/cublas/rocblas"
 	"kudzu/internal/shim/cublaslt/hipblaslt"
+	"kudzu/internal/shim/nccl/rccl"
 )
 
 // runReport writes everything that someone who looks into a problem asks first: what is installed, what was found, and whether
@@ -83,6 +84,8 @@ func reportLibraries(out io.Writer, all []backend.Backend) {
 	line("rocBLAS", found, err)
 	found, err = hipblaslt.New(hipblaslt.Config{}).Library()
 	line("hipBLASLt", found, err)
+	found, err = rccl.New(rccl.Config{}).Library()
+	line("RCCL", found, err)
 	for _, b := range all {
 		if f, ok := b.(interface {
 			Library() string

@@ -30,6 +30,7 @@ const (
 	HIPLibrary       = "KUDZU_HIP_LIBRARY"
 	ROCBLASLibrary   = "KUDZU_ROCBLAS_LIBRARY"
 	HIPBLASLtLibrary = "KUDZU_HIPBLASLT_LIBRARY"
+	RCCLLibrary      = "KUDZU_RCCL_LIBRARY"
 	ROCmSMILibrary   = "KUDZU_ROCM_SMI_LIBRARY"
 	UCXLibrary       = "KUDZU_UCX_LIBRARY"
 	AMDMatrix        = "KUDZU_AMD_MATRIX"
@@ -101,6 +102,7 @@ var Groups = []Group{
 		{HIPLibrary, false, "libamdhip64.so.6", "AMD's runtime ([AMD GPUs](docs/amd.md))"},
 		{ROCBLASLibrary, false, "librocblas.so.4", "rocBLAS, or `none`"},
 		{HIPBLASLtLibrary, false, "libhipblaslt.so.0", "hipBLASLt, or `none`"},
+		{RCCLLibrary, false, "librccl.so.1", "RCCL, or `none`"},
 		{ROCmSMILibrary, false, "librocm_smi64.so.7", "AMD's management library, or `none`"},
 		{UCXLibrary, false, "libucp.so.0", "UCX, or `none`"},
 		{AMDMatrix, true, "off", "no matrix instructions on AMD's GPUs"},

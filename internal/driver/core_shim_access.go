@@ -115,7 +115,16 @@ func (t *Thread) InStream(stream cu.CUstream, fn func()) error {
 	return t.submit(st, &hostTask{call: fn, rendezvous: true})
 }
 
-// Holds reports whether n bytes at an address are memory that the driver knows and that the host may touch.
+// MemoryReach reports whether the host may touch the memory of the current device, and whether libraries of its vendor take its streams.
+func (t *Thread) MemoryReach() (host, abroad bool, err error) {
+	c, err := t.context()
+	if err != nil {
+		return false, false, err
+	}
+	return c.dev.info.HostVisible, c.dev.info.Abroad, nil
+}
+
+// Holds reports whether n bytes at an address are memory that the driver knows.
 func (t *Thread) Holds(p DevPtr, n uint64) bool {
 	s, err := t.enter()
 	if err != nil {

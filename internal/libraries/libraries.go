@@ -18,6 +18,7 @@ import (
 	"kudzu/internal/shim/cublaslt"
 	"kudzu/internal/shim/cublaslt/hipblaslt"
 	"kudzu/internal/shim/nccl"
+	"kudzu/internal/shim/nccl/rccl"
 	"kudzu/internal/shim/nccl/ucx"
 	"kudzu/internal/shim/nvjitlink"
 	"kudzu/internal/shim/nvrtc"
@@ -41,8 +42,10 @@ func Start(compiler *compile.Client) {
 	}
 }
 
-// startNCCL names the transports between hosts. UCX is looked for when the first connection is made.
+// startNCCL names the transports between hosts, and the library of AMD's GPUs. UCX is looked for when the first connection is made, RCCL
+// when the first rank on such a GPU is.
 func startNCCL() {
+	nccl.Vendors.Add(rccl.New(rccl.Config{}))
 	nccl.Transports.Add(nccl.Transport{Name: "UCX", Ready: ucx.Available, First: ucx.HasRDMA, Open: func(fd int, beside func() (bool, error)) (nccl.Link, error) {
 		return ucx.Open(fd, beside)
 	}})

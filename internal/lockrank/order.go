@@ -93,6 +93,7 @@ type (
 	RocBLASHandle     struct{}
 	HipBLASLt         struct{}
 	HipBLASLtDevice   struct{}
+	NCCLVendor        struct{}
 	HIPMailbox        struct{}
 	HIPTextures       struct{}
 	HIPVirtual        struct{}
@@ -231,6 +232,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[RocBLASHandle](), Where: "shim/cublas/rocblas", Guards: "a handle's stream and modes, and a call with them", Waits: true},
 		{Lock: reflect.TypeFor[HipBLASLt](), Where: "shim/cublaslt/hipblaslt", Guards: "its devices", Waits: true},
 		{Lock: reflect.TypeFor[HipBLASLtDevice](), Where: "shim/cublaslt/hipblaslt", Guards: "ways that were found", Waits: true},
+		{Lock: reflect.TypeFor[NCCLVendor](), Where: "shim/nccl", Guards: "the communicators of RCCL, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[HIPMailbox](), Where: "backend/hip", Guards: "the device runtime's memory", Waits: true},
 		{Lock: reflect.TypeFor[HIPTextures](), Where: "backend/hip", Guards: "the table of textures", Waits: true},
 		{Lock: reflect.TypeFor[HIPVirtual](), Where: "backend/hip", Guards: "handles of virtual memory"},

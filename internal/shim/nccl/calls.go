@@ -20,6 +20,9 @@ func (t *Thread) enqueue(o *op, h ncclapi.NcclComm_t, red *ncclapi.NcclRedOp_t, 
 		if gone || o.c.suspended.Load() {
 			return badUsage("%s on a communicator that was finalized or suspended", kindNames[o.kind])
 		}
+		if o.c.foreign && (o.kind == putSignal || o.kind == waitSignal) {
+			return badUsage("%s: the host cannot touch the memory of every rank", kindNames[o.kind])
+		}
 		if err := o.check(t.driver()); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type comm struct {
 	key     secret
 	device  int32
 	ctx     cu.CUcontext
+	reach   reach // of this rank's memory
 	config  settings
 	boot    bootstrap // guarded by mu until ready is closed, as key is
 
@@ -42,6 +43,10 @@ type comm struct {
 	boxes   [classes][]*box
 	outlets [classes][]*outlet
 	away    []chan struct{} // by rank: closed when it has left
+	foreign bool            // the host cannot touch some rank's memory
+	vendor  Vendor          // does the operations; nil: we do
+
+	lent uintptr // the vendor's communicator, guarded by vendorMu; 0: there is none
 
 	nearTried bool          // by the collective that runs
 	near      *near         // set then, under mu
@@ -102,7 +107,11 @@ func (t *Thread) newComm(rank, n int32, cfg settings) (*comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &comm{device: int32(device), ctx: ctx, config: cfg,
+	how, err := reachOf(d)
+	if err != nil {
+		return nil, err
+	}
+	c := &comm{device: int32(device), ctx: ctx, reach: how, config: cfg,
 		ready: make(chan struct{}), dead: make(chan struct{}), stop: make(chan struct{}), told: make(chan struct{}), gone: make(chan struct{}),
 		socks: map[*sock]struct{}{}, scalars: map[int32]*scalar{}, nextOp: int32(ncclapi.NcclNumOps), windows: map[uint64]window{}, derived: map[string]int{}, signals: map[signal]uint64{}, rung: make(chan struct{}, 1), nextBuffer: 1}
 	c.resize(int(rank), int(n))
@@ -142,7 +151,7 @@ func (c *comm) meet(id *uniqueID) error {
 	if err != nil {
 		return err
 	}
-	me.Device = c.device
+	me.Device, me.Reach = c.device, c.reach
 	boot, err := id.bootstrap(c, &me)
 	if err != nil {
 		return err
@@ -164,8 +173,11 @@ func (c *comm) meet(id *uniqueID) error {
 			c.peers[r] = findLive(c.key, r)
 		}
 	}
-	c.prepareNear()
 	c.describe()
+	if err := c.settleReach(); err != nil {
+		return err
+	}
+	c.prepareNear()
 	return nil
 }
 
@@ -241,6 +253,7 @@ func (c *comm) end(f *failure) {
 		return
 	}
 	close(c.dead)
+	c.endVendor()
 	c.mu.Lock()
 	boot := c.boot
 	c.mu.Unlock()
@@ -300,6 +313,7 @@ func (c *comm) leave() {
 	if before || c.cause.Load() != nil {
 		return
 	}
+	c.leaveVendor()
 	close(c.gone)
 	c.boot.over(news{rank: c.rank})
 	c.drop()
@@ -419,6 +433,9 @@ func (t *Thread) CommGetAsyncError(h ncclapi.NcclComm_t) (ncclapi.NcclResult_t, 
 	c, err := lookup(h)
 	if err != nil {
 		return 0, err
+	}
+	if err := c.vendorState(); err != nil && err != ErrBusy {
+		c.fail(err)
 	}
 	if f := c.cause.Load(); f != nil && !c.revoked.Load() {
 		return f.code, nil

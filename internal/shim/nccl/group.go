@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"kudzu/internal/driver"
 	"kudzu/internal/spec/cu"
 )
 
@@ -71,13 +72,43 @@ func (g *group) flush(t *Thread) error {
 			return err
 		}
 	}
-	for _, u := range g.units {
-		if err := u.launch(t.driver(), g.where[u.c]); err != nil {
-			return err
-		}
+	if err := g.launch(t.driver()); err != nil {
+		return err
 	}
 	if progress {
 		return inProgress
+	}
+	return nil
+}
+
+// launch starts the units: those that wait in their streams first.
+func (g *group) launch(d *driver.Thread) error {
+	var lents []*lent
+	var copies []*staged
+	for _, u := range g.units {
+		streams := g.where[u.c]
+		if u.c.reach == byHost {
+			if err := u.launch(d, streams); err != nil {
+				return err
+			}
+			continue
+		}
+		own := slices.DeleteFunc(slices.Clone(u.ops), (*op).isLent)
+		theirs := slices.DeleteFunc(slices.Clone(u.ops), func(o *op) bool { return !o.isLent() })
+		if len(theirs) > 0 {
+			lents = append(lents, &lent{unit: &unit{c: u.c, ops: theirs}, streams: streams})
+		}
+		if len(own) > 0 {
+			copies = append(copies, &staged{unit: &unit{c: u.c, ops: own}, streams: streams})
+		}
+	}
+	if len(lents) > 0 {
+		if err := launchLent(d, lents); err != nil {
+			return err
+		}
+	}
+	if len(copies) > 0 {
+		return runStaged(d, copies)
 	}
 	return nil
 }

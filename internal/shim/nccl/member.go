@@ -26,6 +26,7 @@ type member struct {
 	Space   uint64 // of process numbers
 	PID     uint32
 	Device  int32
+	Reach   reach
 	Addr    endpoint // where its process takes connections
 }
 
@@ -36,7 +37,7 @@ type endpoint struct {
 	V6   bool
 }
 
-const memberSize = 16 + 36 + 8 + 4 + 4 + 19
+const memberSize = 16 + 36 + 8 + 4 + 4 + 4 + 19
 
 func (m *member) append(b []byte) []byte {
 	b, err := binary.Append(b, binary.LittleEndian, m)

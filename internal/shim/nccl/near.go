@@ -56,7 +56,7 @@ const nearSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 
 // mayMeet reports whether the ranks are of one host, and not too many.
 func (c *comm) mayMeet() bool {
-	return c.n > 1 && c.n <= engine.MaxMeet && len(c.layout.ranks) == 1
+	return !c.foreign && c.n > 1 && c.n <= engine.MaxMeet && len(c.layout.ranks) == 1
 }
 
 func sharingForbidden() bool { return setTo("NCCL_SHM_DISABLE", "1") || setTo("NCCL_P2P_DISABLE", "1") }

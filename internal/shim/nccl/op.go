@@ -3,6 +3,7 @@ package nccl
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
@@ -56,6 +57,7 @@ type op struct {
 	root  int     // or the peer
 	to    *target // of a put
 	waits []ncclapi.NcclWaitSignalDesc_t
+	kept  [2][]byte // the buffers of one that works on copies
 }
 
 func (o *op) size() uint64  { return typeSizes[o.typ] }
@@ -145,6 +147,7 @@ func (o *op) views() (send, recv []byte) {
 type scalar struct {
 	typ  ncclapi.NcclDataType_t
 	bits uint64 // as kz_collect wants them
+	raw  []byte // as the program has them
 	at   uint64 // device memory to read it from, each time; 0: bits
 }
 
@@ -171,7 +174,7 @@ func (t *Thread) RedOpCreatePreMulSum(at hostmem.Ptr, typ ncclapi.NcclDataType_t
 	s := &scalar{typ: typ}
 	switch where {
 	case ncclapi.NcclScalarHostImmediate:
-		s.bits = readScalar(at, typ)
+		s.bits, s.raw = readScalar(at, typ), slices.Clone(hostmem.Bytes(at, typeSizes[typ]))
 	case ncclapi.NcclScalarDevice:
 		if !t.driver().Holds(driver.DevPtr(at), typeSizes[typ]) {
 			return 0, badArgument("ncclRedOpCreatePreMulSum: the scalar at %#x is not in device memory", at)
