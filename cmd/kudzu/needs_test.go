@@ -66,7 +66,7 @@ func TestMissing(t *testing.T) {
 	}{
 		{"libcuda.so.1", "cuInit", false}, {"libcuda.so.1", "cudbgMain", true},
 		{"libcudart.so.11.0", "cudaMalloc", false}, {"libcudart.so.12", "cudaMemAdvise", false}, {"libcudart.so.13", "cudaMemAdvise", false},
-		{"libcublasLt.so.12", "cublasLtMatrixTransform", true}, {"libcublasLt.so.13", "cublasLtMatmul", false},
+		{"libcublasLt.so.12", "cublasLtMatrixTransform", false}, {"libcublasLt.so.12", "cublasLtACCMatmul", true}, {"libcublasLt.so.13", "cublasLtMatmul", false},
 	} {
 		if missing[r.library] == nil || missing[r.library][r.name] != r.want {
 			t.Errorf("%s: %s is missing: %v, want %v", r.library, r.name, missing[r.library][r.name], r.want)

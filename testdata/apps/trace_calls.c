@@ -51,8 +51,8 @@ int main(void) {
 
 	// Floats, in their own registers.
 	cublasSgeam(NULL, CUBLAS_OP_N, CUBLAS_OP_T, 1, 2, NULL, NULL, 3, NULL, NULL, 4, NULL, 5);
-	rotate(10, (float *)0x10, 1, (float *)0x20, 2, 0.5f, -2);
-	scale(20, (cuDoubleComplex){1.5, 2.5}, (cuDoubleComplex *)0x30, 3);
+	rotate(-10, (float *)0x10, 1, (float *)0x20, 2, 0.5f, -2);
+	scale(-7, (cuDoubleComplex){1.5, 2.5}, (cuDoubleComplex *)0x30, 3);
 	cudaGetLastError();
 
 	pthread_t id;
