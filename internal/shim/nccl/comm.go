@@ -143,6 +143,7 @@ func (c *comm) join(id *uniqueID) {
 	defer c.followOrigin()()
 	if err := c.meet(id); err != nil {
 		c.fail(err)
+		c.settle() // another goroutine may be telling of it, and the cause comes last
 	}
 }
 
@@ -159,19 +160,21 @@ func (c *comm) meet(id *uniqueID) error {
 	if err := c.begin(boot); err != nil {
 		return err
 	}
-	if c.members, err = boot.enter(c.rank, c.n, &me, c.hear, c.dead, c.origin); err != nil {
+	members, err := boot.enter(c.rank, c.n, &me, c.hear, c.dead, c.origin)
+	if err != nil {
 		return err
 	}
-	if c.cause.Load() != nil { // by one who did not know that it had come
-		boot.over(news{c.rank, true, c.cause.Load().text})
-		return c.err()
-	}
+	c.members = members
 	c.layout = layoutOf(c.members)
 	c.peers = make([]*comm, c.n)
 	for r := range c.members {
 		if c.members[r].sameProcess(&me) {
 			c.peers[r] = findLive(c.key, r)
 		}
+	}
+	if c.cause.Load() != nil { // by one who did not know that it had come; it may still be shrunk
+		boot.over(news{c.rank, true, c.cause.Load().text})
+		return c.err()
 	}
 	c.describe()
 	if err := c.settleReach(); err != nil {

@@ -188,6 +188,9 @@ func TestStress(t *testing.T) {
 		}
 		file := filepath.Join(dir, fmt.Sprint(rounds))
 		if _, err := os.Stat(file + ".early"); err == nil && last != nil { // then who lives ended without a communicator, and said why if it knows
+			if strings.Contains(said, "goroutine ") {
+				t.Errorf("seed %d, rank %d killed after %d ms: %v\n%s", s, victim, delay, last, said)
+			}
 			apart++
 			continue
 		}
