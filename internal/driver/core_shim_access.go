@@ -41,6 +41,19 @@ func (t *Thread) TakeMemory(n uint64) (DevPtr, error) {
 	return DevPtr(addr), c.newAlloc(&alloc{base: uint64(addr), size: n, kind: allocDevice})
 }
 
+// MemoryID is the number of the allocation at an address, which no other one gets (CU_POINTER_ATTRIBUTE_BUFFER_ID); 0: there is none. What
+// a library keeps may be gone with its context, and the address be another's.
+func (t *Thread) MemoryID(p DevPtr) uint64 {
+	s, err := t.enter()
+	if err != nil {
+		return 0
+	}
+	if a := s.allocs.find(uint64(p)); a != nil && a.base == uint64(p) {
+		return a.id
+	}
+	return 0
+}
+
 // GiveMemory frees what TakeMemory gave, once the work of its context is done.
 func (t *Thread) GiveMemory(p DevPtr) error { return t.MemFree(p) }
 

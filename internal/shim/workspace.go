@@ -15,7 +15,7 @@ type Workspace struct {
 
 	mu     lockrank.Mutex[lockrank.ShimWorkspace]
 	pieces map[place]piece // guarded by mu
-	old    []driver.DevPtr // guarded by mu
+	old    []piece         // guarded by mu
 }
 
 // place is a stream: its handle, and for the one of every thread, which is many under one handle, whose.
@@ -26,9 +26,13 @@ type place struct {
 
 type piece struct {
 	at    driver.DevPtr
+	id    uint64 // of the allocation: a context that was reset took it along, and others may have the address
 	size  uint64
 	graph bool // a graph that was captured with it may run at any time
 }
+
+// there reports a piece that is still the workspace's.
+func (p *piece) there(d *driver.Thread) bool { return d.MemoryID(p.at) == p.id }
 
 // many pieces are enough to look whether some are those of streams that are gone.
 const many = 16
@@ -49,6 +53,10 @@ func (w *Workspace) Take(d *driver.Thread, stream cu.CUstream, n uint64) (driver
 		key.thread = d
 	}
 	p, known := w.pieces[key]
+	if known && !p.there(d) {
+		delete(w.pieces, key)
+		p, known = piece{}, false
+	}
 	if status, err := d.StreamIsCapturing(stream); err == nil && status == cu.CU_STREAM_CAPTURE_STATUS_ACTIVE && !p.graph {
 		p.graph = true
 		if known {
@@ -67,12 +75,12 @@ func (w *Workspace) Take(d *driver.Thread, stream cu.CUstream, n uint64) (driver
 		return 0, err
 	}
 	if p.at != 0 {
-		w.old = append(w.old, p.at)
+		w.old = append(w.old, p)
 	}
 	if w.pieces == nil {
 		w.pieces = map[place]piece{}
 	}
-	w.pieces[key] = piece{at, size, p.graph}
+	w.pieces[key] = piece{at, d.MemoryID(at), size, p.graph}
 	return at, nil
 }
 
@@ -87,7 +95,7 @@ func (w *Workspace) sweep(d *driver.Thread) {
 		if _, err := d.StreamIsCapturing(key.stream); !errors.As(err, &r) || cu.CUresult(r) != cu.CUDA_ERROR_INVALID_HANDLE {
 			continue
 		}
-		if d.GiveMemory(p.at) == nil {
+		if !p.there(d) || d.GiveMemory(p.at) == nil {
 			delete(w.pieces, key)
 		}
 	}
@@ -98,10 +106,12 @@ func (w *Workspace) Drop(d *driver.Thread) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.pieces {
-		w.old = append(w.old, p.at)
+		w.old = append(w.old, p)
 	}
-	for _, at := range w.old {
-		_ = d.GiveMemory(at)
+	for _, p := range w.old {
+		if p.there(d) {
+			_ = d.GiveMemory(p.at)
+		}
 	}
 	w.pieces, w.old = nil, nil
 }
