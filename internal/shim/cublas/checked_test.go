@@ -120,7 +120,7 @@ func TestChecked(t *testing.T) {
 				t.Errorf("%s: %v are the same, %v differ, %v were skipped: %+v", name, h.same, h.differs, h.skipped, h.first)
 			}
 			h = listen(again.Fault)
-			for range 4 {
+			for i := 0; i < 4 || i < 40 && h.differs[name] == 0; i++ {
 				call()
 			}
 			if h.differs[name] == 0 || len(h.same) > 0 {
