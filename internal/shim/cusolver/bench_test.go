@@ -50,7 +50,7 @@ var contests = []contest{
 
 // Benchmark measures what LAPACK is compared with. docs/libraries.md has the ratios.
 func Benchmark(b *testing.B) {
-	for _, n := range []int{32, 64, 128, 256, 512, 1024} {
+	for _, n := range []int{16, 32, 48, 64, 128, 256, 512, 1024} {
 		for _, e := range []Elem{F64, F32, C64, C32} {
 			for _, c := range contests {
 				if e == F64 || !c.definite {

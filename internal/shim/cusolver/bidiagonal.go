@@ -66,12 +66,12 @@ func (j *job) svdLarge(s *singular) error {
 		if err := j.copy(g, u, p, q, copyLower); err != nil {
 			return err
 		}
-		if err := j.orgqr(u, p, s.wide(), q, r.tauq, r.l); err != nil {
+		if err := j.orgqr(u, p, s.wide(), q, r.tauq, r.l, hostmem.Nil); err != nil {
 			return err
 		}
 	}
 	if shorter.columns > 0 {
-		if err := j.orgqr(v.at(1, 1), q-1, q-1, q-1, r.taup, r.l); err != nil {
+		if err := j.orgqr(v.at(1, 1), q-1, q-1, q-1, r.taup, r.l, hostmem.Nil); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,7 @@ var (
 	schurReal          = &shim.Kernels{Name: "cuSOLVER eigenvalues of large real matrices", Text: texts.Lazy("schurreal")}
 	schurComplex       = &shim.Kernels{Name: "cuSOLVER eigenvalues of large complex matrices", Text: texts.Lazy("schurcomplex")}
 	indefiniteKernels  = &shim.Kernels{Name: "cuSOLVER indefinite matrices", Text: texts.Lazy("indefinite")}
+	polarKernels       = &shim.Kernels{Name: "cuSOLVER polar decompositions", Text: texts.Lazy("polar")}
 )
 
 // schurKernels find eigenvalues of large matrices of any kind.

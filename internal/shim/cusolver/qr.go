@@ -68,17 +68,34 @@ func (j *job) reflect(b *block, side Side, turned bool, c mat, m, n int64) error
 	return nil
 }
 
+// wholeRows and wholeColumns are of matrices that one warp factors in one launch, or makes Q of.
+const (
+	wholeRows    = 128
+	wholeColumns = 64
+)
+
+// geqr2 factors a panel, or a whole matrix if there is an info to write.
+func (j *job) geqr2(a mat, m, n int64, tau uint64, info hostmem.Ptr) error {
+	var q shim.Params
+	q.U64(a.Base, uint64(a.LD)).U32(uint32(m), uint32(n)).U64(tau, uint64(info))
+	return j.one(factorKernels, "geqr2_"+a.e.String(), 1, &q)
+}
+
 // geqrf factors A = Q R: panel by panel, each applied to what is right of it.
-func (j *job) geqrf(a mat, m, n int64, taus, work hostmem.Ptr) error {
+func (j *job) geqrf(a mat, m, n int64, taus, work, info hostmem.Ptr) error {
+	if m <= wholeRows && n <= wholeColumns {
+		return j.geqr2(a, m, n, uint64(taus), info)
+	}
+	if err := j.tell(info, 0, 1); err != nil {
+		return err
+	}
 	b := blockAt(work, m, max(m, n), a.e)
 	k := min(m, n)
 	for i := int64(0); i < k; i += panel {
 		wide := min(panel, k-i)
 		at := a.at(i, i)
 		tau := uint64(taus) + uint64(i)*uint64(a.e.Size())
-		var q shim.Params
-		q.U64(at.Base, uint64(at.LD)).U32(uint32(m-i), uint32(wide)).U64(tau)
-		if err := j.one(factorKernels, "geqr2_"+a.e.String(), 1, &q); err != nil {
+		if err := j.geqr2(at, m-i, wide, tau, hostmem.Nil); err != nil {
 			return err
 		}
 		if i+wide >= n {
@@ -94,8 +111,16 @@ func (j *job) geqrf(a mat, m, n int64, taus, work hostmem.Ptr) error {
 	return nil
 }
 
-// orgqr makes n columns of Q, of k reflections, in their place.
-func (j *job) orgqr(a mat, m, n, k int64, taus, work hostmem.Ptr) error {
+// orgqr makes n columns of Q, of k reflections, in their place. info may be none.
+func (j *job) orgqr(a mat, m, n, k int64, taus, work, info hostmem.Ptr) error {
+	if m <= wholeRows && n <= wholeColumns {
+		var q shim.Params
+		q.U64(a.Base, uint64(a.LD)).U32(uint32(m), uint32(n), uint32(k)).U64(uint64(taus), uint64(info))
+		return j.one(factorKernels, "org2r_"+a.e.String(), 1, &q)
+	}
+	if err := j.tell(info, 0, 1); err != nil {
+		return err
+	}
 	b := blockAt(work, m, max(m, n), a.e)
 	if err := j.eye(a.at(0, k), m, n-k, k); err != nil {
 		return err
@@ -170,15 +195,13 @@ func (j *job) geqrfCall(a mat, m, n int64, taus, work hostmem.Ptr, lwork int64, 
 	if err := fits(m, n); err != nil {
 		return err
 	}
-	if m > 0 && n > 0 {
-		if err := enough(work, lwork, blockSize(m, n)); err != nil {
-			return err
-		}
-		if err := j.geqrf(a, m, n, taus, work); err != nil {
-			return err
-		}
+	if m == 0 || n == 0 {
+		return j.tell(info, 0, 1)
 	}
-	return j.tell(info, 0, 1)
+	if err := enough(work, lwork, blockSize(m, n)); err != nil {
+		return err
+	}
+	return j.geqrf(a, m, n, taus, work, info)
 }
 
 // OrgqrBufferSize is what Orgqr needs.
@@ -201,15 +224,13 @@ func (t *Thread) Orgqr(h Handle, m, n, k int64, a hostmem.Ptr, lda int64, taus, 
 	if err := fits(m, n); err != nil {
 		return err
 	}
-	if n > 0 {
-		if err := enough(work, lwork, blockSize(m, n)); err != nil {
-			return err
-		}
-		if err := j.orgqr(matAt(a, lda, e), m, n, k, taus, work); err != nil {
-			return err
-		}
+	if n == 0 {
+		return j.tell(info, 0, 1)
 	}
-	return j.tell(info, 0, 1)
+	if err := enough(work, lwork, blockSize(m, n)); err != nil {
+		return err
+	}
+	return j.orgqr(matAt(a, lda, e), m, n, k, taus, work, info)
 }
 
 func validSide(s Side) bool { return s == blas.CUBLAS_SIDE_LEFT || s == blas.CUBLAS_SIDE_RIGHT }

@@ -260,7 +260,7 @@ func (t *Thread) Orgbr(h Handle, side Side, m, n, k int64, a hostmem.Ptr, lda in
 func (j *job) orgbr(a mat, side Side, m, n, k int64, tau, work hostmem.Ptr) error {
 	if side == blas.CUBLAS_SIDE_LEFT {
 		if m >= k {
-			return j.orgqr(a, m, n, k, tau, work)
+			return j.orgqr(a, m, n, k, tau, work, hostmem.Nil)
 		}
 		return j.formQ(a, m, uint64(tau), 1)
 	}
@@ -272,7 +272,7 @@ func (j *job) orgbr(a mat, side Side, m, n, k int64, tau, work hostmem.Ptr) erro
 	}
 	var err error
 	if k < n {
-		err = j.orgqr(c, n, m, k, tau, rest)
+		err = j.orgqr(c, n, m, k, tau, rest, hostmem.Nil)
 	} else {
 		err = j.formQ(c, n, uint64(tau), 1)
 	}

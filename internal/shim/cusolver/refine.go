@@ -84,7 +84,7 @@ func (j *job) gels(s *system) error {
 	steps := []func() error{
 		func() error { return j.copy(s.a, factor, s.m, s.n, copyAll) },
 		func() error { return j.copy(s.b, right, s.m, s.count, copyAll) },
-		func() error { return j.geqrf(factor, s.m, s.n, taus, work) },
+		func() error { return j.geqrf(factor, s.m, s.n, taus, work, hostmem.Nil) },
 		func() error { return j.diagonal(factor, s.n, s.info) },
 		func() error {
 			return j.ormqr(factor, right, blas.CUBLAS_SIDE_LEFT, blas.CUBLAS_OP_C, s.m, s.count, s.n, taus, work)

@@ -108,7 +108,7 @@ func (j *job) formLower(a, to mat, n int64, taus, work hostmem.Ptr) error {
 	if err := j.copy(a.at(1, 0), to.at(1, 1), n-1, n-1, copyLower); err != nil {
 		return err
 	}
-	return j.orgqr(to.at(1, 1), n-1, n-1, n-1, taus, work)
+	return j.orgqr(to.at(1, 1), n-1, n-1, n-1, taus, work, hostmem.Nil)
 }
 
 // syevBlocked finds eigenvalues of large matrices, one after the other.

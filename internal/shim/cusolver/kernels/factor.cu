@@ -89,8 +89,10 @@ template <class T> __device__ void potf2(View x, u32 n, u32 upper, int *info, u3
         *info = (int)(at + bad);
 }
 
-// geqr2 is QR of a panel.
-template <class T> __device__ void geqr2(T *a, s64 ld, u32 m, u32 n, T *taus) {
+// geqr2 is QR of a panel, or of a whole matrix, which has an info.
+template <class T> __device__ void geqr2(T *a, s64 ld, u32 m, u32 n, T *taus, int *info) {
+    if (LANE == 0 && info)
+        *info = 0;
 #pragma unroll 1
     for (u32 k = 0; k < m && k < n; k++) {
         T *x = a + (s64)k * ld;
@@ -99,6 +101,26 @@ template <class T> __device__ void geqr2(T *a, s64 ld, u32 m, u32 n, T *taus) {
             taus[k] = tau;
         reflectAt(x, k, m, conj(tau), x + ld, ld, n - 1 - k);
     }
+}
+
+// org2r makes n columns of Q, of k reflections, in their place: the last first.
+template <class T> __device__ void org2r(T *a, s64 ld, u32 m, u32 n, u32 k, const T *taus, int *info) {
+    for (u32 j = k; j < n; j++)
+        for (u32 i = LANE; i < m; i += 32)
+            a[(s64)j * ld + i] = i == j ? one<T>() : T{};
+    SYNC;
+#pragma unroll 1
+    for (u32 j = k; j-- > 0;) {
+        T *x = a + (s64)j * ld, tau = taus[j], minus = sub(T{}, tau);
+        reflectAt(x, j, m, tau, x + ld, ld, n - 1 - j);
+        for (u32 i = LANE; i < m; i += 32) {
+            T v = mul(minus, x[i]);
+            x[i] = i < j ? T{} : i == j ? add(one<T>(), minus) : v;
+        }
+        SYNC;
+    }
+    if (LANE == 0 && info)
+        *info = 0;
 }
 
 enum { DOTS = 4 }; // products of columns that are made together
@@ -227,7 +249,10 @@ KERNEL setInfo(int *info, int v, u32 n) {
         __shared__ u32 rows[64], from[64];                                                                                     \
         laswp<T>(a, ld, n, k1, k2, pivots, base, step, rows, from);                                                            \
     }                                                                                                                          \
-    KERNEL geqr2_##name(T *a, s64 ld, u32 m, u32 n, T *taus) { geqr2<T>(a, ld, m, n, taus); }                                  \
+    KERNEL geqr2_##name(T *a, s64 ld, u32 m, u32 n, T *taus, int *info) { geqr2<T>(a, ld, m, n, taus, info); }                 \
+    KERNEL org2r_##name(T *a, s64 ld, u32 m, u32 n, u32 k, const T *taus, int *info) {                                         \
+        org2r<T>(a, ld, m, n, k, taus, info);                                                                                  \
+    }                                                                                                                          \
     KERNEL larft_##name(const T *a, s64 ld, u32 m, u32 k, const T *taus, T *v, T *t, s64 ldt) {                                \
         larft<T>(a, ld, m, k, taus, v, t, ldt);                                                                                \
     }                                                                                                                          \
