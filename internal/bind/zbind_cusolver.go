@@ -408,6 +408,8 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverDnXgesvdr", Call: bind_cusolverDnXgesvdr},
 	{Name: "cusolverDnXlarft_bufferSize", Call: bind_cusolverDnXlarft_bufferSize},
 	{Name: "cusolverDnXlarft", Call: bind_cusolverDnXlarft},
+	{Name: "cusolverDnXpolar_bufferSize", Call: bind_cusolverDnXpolar_bufferSize},
+	{Name: "cusolverDnXpolar", Call: bind_cusolverDnXpolar},
 	{Name: "cusolverDnPotrf_bufferSize", Call: bind_cusolverDnPotrf_bufferSize},
 	{Name: "cusolverDnPotrf", Call: bind_cusolverDnPotrf},
 	{Name: "cusolverDnPotrs", Call: bind_cusolverDnPotrs},
@@ -611,6 +613,8 @@ var cusolverHandlers = [...]abi.Handler{
 	{Name: "cusolverRfAnalyze", Call: bind_cusolverRfAnalyze},
 	{Name: "cusolverRfRefactor", Call: bind_cusolverRfRefactor},
 	{Name: "cusolverRfAccessBundledFactorsDevice", Call: bind_cusolverRfAccessBundledFactorsDevice},
+	{Name: "cusolverRfExtractBundledFactorsHost", Call: bind_cusolverRfExtractBundledFactorsHost},
+	{Name: "cusolverRfExtractSplitFactorsHost", Call: bind_cusolverRfExtractSplitFactorsHost},
 	{Name: "cusolverRfSolve", Call: bind_cusolverRfSolve},
 	{Name: "cusolverRfBatchSetupHost", Call: bind_cusolverRfBatchSetupHost},
 	{Name: "cusolverRfBatchResetValues", Call: bind_cusolverRfBatchResetValues},
@@ -10208,6 +10212,72 @@ func bind_cusolverDnXlarft(thread, args unsafe.Pointer) int32 {
 	return 0
 }
 
+func bind_cusolverDnXpolar_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeH                uint32
+		H                        uint64
+		Ldh                      uint64
+		ComputeType              uint32
+		WorkspaceInBytesOnDevice uint64
+		WorkspaceInBytesOnHost   uint64
+	})(args)
+	if a.WorkspaceInBytesOnDevice == 0 {
+		return 3
+	}
+	if a.WorkspaceInBytesOnHost == 0 {
+		return 3
+	}
+	r12, r13, err := (*cusolver.Thread)(thread).DnXpolarBufferSize(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeH), hostmem.Ptr(a.H), int64(a.Ldh), cusolver.Type(a.ComputeType))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnDevice), uint64(r12))
+	hostmem.Store(hostmem.Ptr(a.WorkspaceInBytesOnHost), uint64(r13))
+	return 0
+}
+
+func bind_cusolverDnXpolar(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                   uint64
+		Params                   uint64
+		Uplo                     uint32
+		M                        uint64
+		N                        uint64
+		DataTypeA                uint32
+		A                        uint64
+		Lda                      uint64
+		DataTypeH                uint32
+		H                        uint64
+		Ldh                      uint64
+		ComputeType              uint32
+		BufferOnDevice           uint64
+		WorkspaceInBytesOnDevice uint64
+		BufferOnHost             uint64
+		WorkspaceInBytesOnHost   uint64
+		D_res_nrm                uint64
+		D_A_nrmF                 uint64
+		D_rcond                  uint64
+		D_info                   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).DnXpolar(cusolver.Handle(a.Handle), cusolver.Params(a.Params), cusolver.Fill(a.Uplo), int64(a.M), int64(a.N), cusolver.Type(a.DataTypeA), hostmem.Ptr(a.A), int64(a.Lda), cusolver.Type(a.DataTypeH), hostmem.Ptr(a.H), int64(a.Ldh), cusolver.Type(a.ComputeType), hostmem.Ptr(a.BufferOnDevice), uint64(a.WorkspaceInBytesOnDevice), hostmem.Ptr(a.BufferOnHost), uint64(a.WorkspaceInBytesOnHost), hostmem.Ptr(a.D_res_nrm), hostmem.Ptr(a.D_A_nrmF), hostmem.Ptr(a.D_rcond), hostmem.Ptr(a.D_info))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
 func bind_cusolverDnPotrf_bufferSize(thread, args unsafe.Pointer) int32 {
 	a := (*struct {
 		_ structs.HostLayout
@@ -14402,6 +14472,44 @@ func bind_cusolverRfAccessBundledFactorsDevice(thread, args unsafe.Pointer) int3
 		Mx     uint64
 	})(args)
 	err := (*cusolver.Thread)(thread).RfAccessBundledFactorsDevice(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.NnzM), hostmem.Ptr(a.Mp), hostmem.Ptr(a.Mi), hostmem.Ptr(a.Mx))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfExtractBundledFactorsHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		H_nnzM uint64
+		H_Mp   uint64
+		H_Mi   uint64
+		H_Mx   uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfExtractBundledFactorsHost(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.H_nnzM), hostmem.Ptr(a.H_Mp), hostmem.Ptr(a.H_Mi), hostmem.Ptr(a.H_Mx))
+	if err != nil {
+		return cusolver.Code(err)
+	}
+	return 0
+}
+
+func bind_cusolverRfExtractSplitFactorsHost(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		H_nnzL       uint64
+		H_csrRowPtrL uint64
+		H_csrColIndL uint64
+		H_csrValL    uint64
+		H_nnzU       uint64
+		H_csrRowPtrU uint64
+		H_csrColIndU uint64
+		H_csrValU    uint64
+	})(args)
+	err := (*cusolver.Thread)(thread).RfExtractSplitFactorsHost(cusolver.RfHandle(a.Handle), hostmem.Ptr(a.H_nnzL), hostmem.Ptr(a.H_csrRowPtrL), hostmem.Ptr(a.H_csrColIndL), hostmem.Ptr(a.H_csrValL), hostmem.Ptr(a.H_nnzU), hostmem.Ptr(a.H_csrRowPtrU), hostmem.Ptr(a.H_csrColIndU), hostmem.Ptr(a.H_csrValU))
 	if err != nil {
 		return cusolver.Code(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"kudzu/internal/dl"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/solver"
 )
@@ -192,6 +193,7 @@ func TestRf(t *testing.T) {
 			}
 		}
 	}
+	c.extracted(h, from, columns, values)
 	if err := r.th.RfResetValues(n, int64(len(c.ca))-1, c.from, c.cols, c.values(), c.pp, c.pq, h); err != invalidValue {
 		t.Errorf("a number of elements that is not that of the rows: %v", err)
 	}
@@ -299,5 +301,77 @@ func TestRfState(t *testing.T) {
 	}
 	if err := r.th.RfAnalyze(12345); err != notInitialized {
 		t.Errorf("no handle: %v", err)
+	}
+}
+
+// extracted compares copies of the factors with those on the device: together, and apart, with L's ones and without them.
+func (c *rfCase) extracted(h RfHandle, from, columns, values hostmem.Ptr) {
+	r, n := c.r, c.n
+	out := r.memory(64)
+	at := func(i int) hostmem.Ptr { return hostmem.Load[hostmem.Ptr](out.Index(i, 8)) }
+	libc, err := dl.Open("libc.so.6")
+	r.ok(err)
+	free, err := libc.Find("free")
+	r.ok(err)
+	done := func(parts ...int) {
+		for _, i := range parts {
+			free.Call(uintptr(at(i)))
+		}
+	}
+	r.ok(r.th.RfExtractBundledFactorsHost(h, out, out.Index(1, 8), out.Index(2, 8), out.Index(3, 8)))
+	nnz := int(hostmem.Load[int32](out))
+	if nnz != len(c.cl)+len(c.cu)-n {
+		r.t.Fatalf("%d elements of L + U", nnz)
+	}
+	same := func(a, b hostmem.Ptr, bytes int) bool {
+		return bytes == 0 || slices.Equal(hostmem.Bytes(a, uint64(bytes)), hostmem.Bytes(b, uint64(bytes)))
+	}
+	if !same(at(1), from, 4*(n+1)) || !same(at(2), columns, 4*nnz) || !same(at(3), values, 8*nnz) {
+		r.t.Error("copies of the factors are others")
+	}
+	done(1, 2, 3)
+	for _, stored := range []bool{true, false} {
+		diag := solver.CusolverRfUnitDiagonal_t(solver.CUSOLVERRF_UNIT_DIAGONAL_STORED_L)
+		if !stored {
+			diag = solver.CUSOLVERRF_UNIT_DIAGONAL_ASSUMED_L
+		}
+		r.ok(r.th.RfSetMatrixFormat(h, solver.CUSOLVERRF_MATRIX_FORMAT_CSR, diag))
+		r.ok(r.th.RfExtractSplitFactorsHost(h, out, out.Index(1, 8), out.Index(2, 8), out.Index(3, 8), out.Index(4, 8), out.Index(5, 8), out.Index(6, 8), out.Index(7, 8)))
+		var parts [2]full
+		for p := range parts {
+			parts[p] = newFull(n, n)
+			f := at(4*p + 1)
+			if k := hostmem.Load[int32](out.Index(4*p, 8)); k != hostmem.Load[int32](f.Index(n, 4)) {
+				r.t.Errorf("%d elements, and the rows have %d", k, hostmem.Load[int32](f.Index(n, 4)))
+			}
+			for i := range n {
+				for k := hostmem.Load[int32](f.Index(i, 4)); k < hostmem.Load[int32](f.Index(i+1, 4)); k++ {
+					parts[p].set(i, int(hostmem.Load[int32](at(4*p+2).Index(int(k), 4))), complex(hostmem.Load[float64](at(4*p+3).Index(int(k), 8)), 0))
+				}
+			}
+		}
+		if !stored {
+			for i := range n {
+				if parts[0].at(i, i) != 0 {
+					r.t.Error("L's diagonal is not assumed")
+				}
+				parts[0].set(i, i, 1)
+			}
+		}
+		both := parts[0].times(parts[1])
+		for i := range n {
+			for j := range n {
+				if d := real(both.at(i, j)) - c.a[int(c.p[i])*n+int(c.q[j])]; math.Abs(d) > 1e-12 {
+					r.t.Fatalf("L U differs by %g at %d, %d", d, i, j)
+				}
+			}
+		}
+		done(1, 2, 3, 5, 6, 7)
+	}
+	if err := r.th.RfExtractBundledFactorsHost(h, out, 0, out, out); err != invalidValue {
+		r.t.Errorf("nowhere to write: %v", err)
+	}
+	if err := r.th.RfExtractSplitFactorsHost(h, out, out, out, out, out, out, out, 0); err != invalidValue {
+		r.t.Errorf("nowhere to write: %v", err)
 	}
 }

@@ -2,9 +2,12 @@ package cusolver
 
 import (
 	"math"
+	"slices"
 
+	"kudzu/internal/dl"
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/spec/solver"
 )
 
 // cuSolverRf, its arithmetic: factors of the known pattern, and systems solved with them.
@@ -209,6 +212,78 @@ func (t *Thread) RfAccessBundledFactorsDevice(h RfHandle, nnz, from, columns, va
 			hostmem.Store(part.to, uint64(at))
 		}
 		hostmem.Store(nnz, int32(len(x.columns)))
+		return nil
+	})
+}
+
+// owned copies a list to memory of C's, which the program frees, and writes its address.
+func owned[T any](v []T, size int, to hostmem.Ptr) {
+	at := hostmem.Ptr(dl.Alloc(len(v) * size).Addr())
+	for i, x := range v {
+		hostmem.Store(at.Index(i, size), x)
+	}
+	hostmem.Store(to, uint64(at))
+}
+
+// RfExtractBundledFactorsHost gives copies of what RfAccessBundledFactorsDevice gives: of A's values before RfRefactor.
+func (t *Thread) RfExtractBundledFactorsHost(h RfHandle, nnz, from, columns, values hostmem.Ptr) error {
+	return ready(h, false, func(x *refactor) error {
+		if nnz == hostmem.Nil || from == hostmem.Nil || columns == hostmem.Nil || values == hostmem.Nil {
+			return invalidValue
+		}
+		owned(x.from, 4, from)
+		owned(x.columns, 4, columns)
+		owned(x.all[0].v, 8, values)
+		hostmem.Store(nnz, int32(len(x.columns)))
+		return nil
+	})
+}
+
+// rfPart is L or U, by rows.
+type rfPart struct {
+	from, columns []int32
+	values        []float64
+}
+
+func (p *rfPart) add(column int32, v float64) {
+	p.columns, p.values = append(p.columns, column), append(p.values, v)
+}
+
+// split parts the factors. L's ones are there if the format says that they are stored.
+func (x *refactor) split() (l, u rfPart) {
+	l.from, u.from = []int32{0}, []int32{0}
+	for i := range x.n {
+		for k := x.from[i]; k < x.from[i+1]; k++ {
+			part := &l
+			if k >= x.middle[i] {
+				part = &u
+			}
+			part.add(x.columns[k], x.all[0].v[k])
+		}
+		if x.diag == solver.CUSOLVERRF_UNIT_DIAGONAL_STORED_L {
+			l.add(int32(i), 1)
+		}
+		l.from, u.from = append(l.from, int32(len(l.columns))), append(u.from, int32(len(u.columns)))
+	}
+	return l, u
+}
+
+// RfExtractSplitFactorsHost gives copies of L and U.
+func (t *Thread) RfExtractSplitFactorsHost(h RfHandle, nnzL, fromL, columnsL, valuesL, nnzU, fromU, columnsU, valuesU hostmem.Ptr) error {
+	return ready(h, false, func(x *refactor) error {
+		to := [2][4]hostmem.Ptr{{nnzL, fromL, columnsL, valuesL}, {nnzU, fromU, columnsU, valuesU}}
+		for _, p := range slices.Concat(to[0][:], to[1][:]) {
+			if p == hostmem.Nil {
+				return invalidValue
+			}
+		}
+		l, u := x.split()
+		for i, part := range []rfPart{l, u} {
+			hostmem.Store(to[i][0], int32(len(part.columns)))
+			owned(part.from, 4, to[i][1])
+			owned(part.columns, 4, to[i][2])
+			owned(part.values, 8, to[i][3])
+		}
 		return nil
 	})
 }
