@@ -1,9 +1,10 @@
 """torch.distributed on Kudzu's NCCL: collectives of 2 and 4 processes against plain arithmetic, and training of a small model in them
 against one process with the whole batch. `kudzu run PYTHON scripts/apps/nccl_torch.py [RANKS...]`; a line for each case, status 1 if one is wrong.
 
-PyPI's builds of PyTorch bring machine code only, so nothing here needs a kernel of theirs: layers are products (cuBLAS), the loss and the
-steps of the optimizer are the CPU's."""
+PyPI's builds of PyTorch bring machine code only. With those nothing here needs a kernel of theirs: layers are products (cuBLAS), the loss
+and the steps of the optimizer are the CPU's. With a build that has PTX (Debian's) one more case trains with all of it on the device."""
 
+import inspect
 import os
 import sys
 import tempfile
@@ -114,21 +115,57 @@ def train(m, device, share, average):
     return losses
 
 
-def ddp(rank, n):
-    mean = lambda _, bucket: dist.all_reduce(bucket.buffer(), dist.ReduceOp.AVG, async_op=True).get_future().then(lambda f: f.value()[0])
-    m = DistributedDataParallel(model().cuda(), device_ids=[0], init_sync=False)
-    m.register_comm_hook(None, mean)
-
-    def average(loss):
-        x = loss.reshape(1).cuda()
-        dist.all_reduce(x, dist.ReduceOp.AVG)
-        return x.item()
-
-    got = train(m, "cuda", lambda a: a.chunk(n)[rank], average)
-    want = train(model(), "cpu", lambda a: a, lambda loss: loss.item())
+def agree(got, want):
     far = max(abs(a - b) / abs(b) for a, b in zip(got, want, strict=True))
     if far > 2e-6 or not want[-1] < want[0]:
         raise AssertionError(f"losses {got}, not {want}")
+
+
+def mean_of(loss):
+    x = loss.detach().reshape(1).cuda()
+    dist.all_reduce(x, dist.ReduceOp.AVG)
+    return x.item()
+
+
+def kernels():
+    """Whether this build's own kernels run."""
+    try:
+        return (torch.ones(2, device="cuda") + 1).tolist() == [2, 2]
+    except RuntimeError:
+        return False
+
+
+def ddp(rank, n):
+    """DistributedDataParallel with a hook of our own, which needs no kernel."""
+    mean = lambda _, bucket: dist.all_reduce(bucket.buffer(), dist.ReduceOp.AVG, async_op=True).get_future().then(lambda f: f.value()[0])
+    quiet = {"init_sync": False} if "init_sync" in inspect.signature(DistributedDataParallel).parameters else {}
+    m = DistributedDataParallel(model().cuda(), device_ids=[0], **quiet)
+    m.register_comm_hook(None, mean)
+    got = train(m, "cuda", lambda a: a.chunk(n)[rank], mean_of)
+    agree(got, train(model(), "cpu", lambda a: a, lambda loss: loss.item()))
+
+
+def deep():
+    torch.manual_seed(6)
+    return nn.Sequential(nn.Linear(24, 48), nn.ReLU(), nn.LayerNorm(48), nn.Linear(48, 8))
+
+
+def steps(m, device, share, average):
+    """As train, with the loss and Adam on the device."""
+    adam, losses = torch.optim.Adam(m.parameters(), lr=0.01), []
+    for x, y in batches(6, 32):
+        loss = nn.functional.mse_loss(m(share(x).to(device)), share(y).to(device))
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        losses.append(average(loss))
+    return losses
+
+
+def ddp_whole(rank, n):
+    """DistributedDataParallel as programs use it, where the build's kernels run."""
+    got = steps(DistributedDataParallel(deep().cuda(), device_ids=[0]), "cuda", lambda a: a.chunk(n)[rank], mean_of)
+    agree(got, steps(deep(), "cpu", lambda a: a, lambda loss: loss.item()))
 
 
 CASES = (reductions, moves, pairs, ddp)
@@ -137,7 +174,7 @@ CASES = (reductions, moves, pairs, ddp)
 def part(rank, n, meet):
     torch.cuda.set_device(0)
     dist.init_process_group("nccl", init_method=f"file://{meet}", rank=rank, world_size=n, device_id=torch.device("cuda:0"))
-    for f in CASES:
+    for f in CASES + (ddp_whole,) * kernels():
         try:
             f(rank, n)
             why = ""
