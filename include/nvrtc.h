@@ -63,12 +63,7 @@ typedef struct _nvrtcProgram *nvrtcProgram;
 typedef int (*nvrtcFlowCallback)(void *, void *);
 
 const char *nvrtcGetErrorString(nvrtcResult result);
-#if CUDART_VERSION < 13000
 nvrtcResult nvrtcVersion(int *major, int *minor);
-#endif
-#if CUDART_VERSION >= 13000
-nvrtcResult nvrtcVersion(int *major, int *minor);
-#endif
 #if CUDART_VERSION < 13000
 nvrtcResult nvrtcGetNumSupportedArchs(int *numArchs);
 #endif

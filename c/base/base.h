@@ -80,6 +80,12 @@ int kz_secure(void);
 // kz_setting is the value of a variable of ours that counts here, or NULL.
 const char *kz_setting(const char *name);
 
+// kz_environment is the value of a variable of others, NULL where it does not count: it names files.
+const char *kz_environment(const char *name);
+
+// kz_beside makes the path of a file in the folder this library lies in; 0 if it is not known.
+int kz_beside(char *path, size_t size, const char *file);
+
 // kz_library_path is the loader's list of folders, or NULL.
 const char *kz_library_path(void);
 

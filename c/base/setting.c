@@ -24,4 +24,6 @@ const char *kz_setting(const char *name) {
 	return NULL;
 }
 
+const char *kz_environment(const char *name) { return secure_getenv(name); }
+
 const char *kz_library_path(void) { return secure_getenv("LD_LIBRARY_PATH"); }

@@ -51,6 +51,17 @@ int kzb12_cublasLtGetProperty(int type, int *value) { return part(VERSION_12, ty
 
 int kzb13_cublasLtGetProperty(int type, int *value) { return part(VERSION_13, type, value); }
 
+static int nvrtc_version(int version, int *major, int *minor) {
+	if (!major || !minor)
+		return KZ_NVRTC_ERROR_INVALID_INPUT;
+	*major = version / 10000, *minor = version / 100 % 100;
+	return 0;
+}
+
+int kzb12_nvrtcVersion(int *major, int *minor) { return nvrtc_version(VERSION_12, major, minor); }
+
+int kzb13_nvrtcVersion(int *major, int *minor) { return nvrtc_version(VERSION_13, major, minor); }
+
 size_t kzb11_cublasLtGetVersion(void) { return VERSION_11; }
 
 size_t kzb12_cublasLtGetVersion(void) { return VERSION_12; }

@@ -1,6 +1,7 @@
 // Jump tables: loading the Go image at the first call that needs it, and swapping every
 // entry after a fork and at exit.
 #define _GNU_SOURCE
+#include "ahead.h"
 #include "base.h"
 #include "room.h"
 #include "trace.h"
@@ -45,8 +46,7 @@ int kz_log_level(void) {
 	return v && *v ? 1 : 0;
 }
 
-// beside makes the path of a file in the folder this library lies in.
-static int beside(char *path, size_t size, const char *file) {
+int kz_beside(char *path, size_t size, const char *file) {
 	Dl_info info;
 	if (!dladdr((void *)&load_lock, &info) || !info.dli_fname)
 		return 0;
@@ -72,7 +72,7 @@ void kz_thread_ended(struct kz_thread *t) {
 // may hold the loader's lock and wait for ours, in a constructor that uses CUDA. Twice does no harm.
 static kz_attach_fn *open_image(const char **why) {
 	char path[PATH_MAX];
-	if (!beside(path, sizeof path, "libkudzu.so")) {
+	if (!kz_beside(path, sizeof path, "libkudzu.so")) {
 		*why = "its place is unknown";
 		return NULL;
 	}
@@ -115,7 +115,7 @@ static void load(kz_attach_fn *attach, const char *why) {
 		struct kz_library *lib = &kz_libraries[l];
 		for (uint32_t i = 0; i < lib->size; i++)
 			if (lib->kind[i] == KZ_GO)
-				__atomic_store_n(&lib->entry[i], image.stubs[lib->api][i], __ATOMIC_RELEASE);
+				__atomic_store_n(&lib->entry[i], kz_ahead(l, i, image.stubs[lib->api][i]), __ATOMIC_RELEASE);
 	}
 	thread_ended = image.thread_ended;
 	atomic_store(&kz_now, KZ_LOADED);
@@ -123,7 +123,6 @@ static void load(kz_attach_fn *attach, const char *why) {
 }
 
 // kz_resolve is what entry.S calls for an entry that still waits for the Go image.
-void *kz_resolve(uint32_t library, uint32_t symbol);
 void *kz_resolve(uint32_t library, uint32_t symbol) {
 	if (kz_real)
 		return kz_real_resolve(library, symbol);
@@ -191,7 +190,7 @@ void *kz_front(int library, uint32_t symbol) {
 	const char *front = __atomic_load_n(&lib->front, __ATOMIC_ACQUIRE);
 	if (!front) {
 		char path[PATH_MAX];
-		if (!beside(path, sizeof path, lib->soname) || !dlopen(path, RTLD_NOW | RTLD_LOCAL))
+		if (!kz_beside(path, sizeof path, lib->soname) || !dlopen(path, RTLD_NOW | RTLD_LOCAL))
 			return NULL;
 		front = __atomic_load_n(&lib->front, __ATOMIC_ACQUIRE);
 	}
@@ -231,6 +230,7 @@ void kz_fork_lock(pthread_mutex_t *lock, int when) {
 
 static void before_fork(void) {
 	kz_fork_lock(&load_lock, -1);
+	kz_nvrtc_fork(-1);
 	kz_context_fork(-1);
 	kz_register_fork(-1);
 	kz_trace_fork(-1);
@@ -241,6 +241,7 @@ static void after_fork(int when) {
 	kz_trace_fork(when);
 	kz_register_fork(when);
 	kz_context_fork(when);
+	kz_nvrtc_fork(when);
 	kz_fork_lock(&load_lock, when);
 }
 

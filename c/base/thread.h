@@ -21,8 +21,9 @@ struct kz_thread {
 	uint64_t stack[KZ_CONTEXT_STACK]; // stack[depth-1] is the current CUcontext
 	void *tickets;                    // the engine's, or NULL; for free() when the thread ends
 	uint64_t generation;              // of tickets, as the driver saw it last
+	const uint8_t *answer_key;        // of NVRTC's answer to the call under way, or NULL (answer.c)
 };
 
-_Static_assert(sizeof(struct kz_thread) == 24 + 8 * (KZ_CONTEXT_STACK + 2), "mirrored in Go");
+_Static_assert(sizeof(struct kz_thread) == 24 + 8 * (KZ_CONTEXT_STACK + 3), "mirrored in Go");
 
 #endif

@@ -3,8 +3,7 @@
 // c/base/rows.inc says how to read it.
 
 BASE(KZ_ALL, nvrtcGetErrorString, nvrtcGetErrorString, kzb_nvrtcGetErrorString, w_w, 0xe43056b4)
-GO(KZ_V12, nvrtcVersion_12, nvrtcVersion, 88, plain, i_o4o4, 0xfa877b9e)
-GO(KZ_V13, nvrtcVersion, nvrtcVersion, 88, plain, i_o4o4, 0x0ce5afb8)
+EACH(KZ_ALL, nvrtcVersion, nvrtcVersion, nvrtcVersion, i_o4o4, 0x054f82d0)
 GO(KZ_V12, nvrtcGetNumSupportedArchs_12, nvrtcGetNumSupportedArchs, 8, plain, i_o4, 0x269bae35)
 GO(KZ_V13, nvrtcGetNumSupportedArchs, nvrtcGetNumSupportedArchs, 8, plain, i_o4, 0x267a4db3)
 GO(KZ_V12, nvrtcGetSupportedArchs_12, nvrtcGetSupportedArchs, 8, plain, i_o4, 0x89e6bb64)

@@ -14,8 +14,6 @@ import (
 
 // Each stands at the number that its row has in internal/abi/zrows_nvrtc.h: both follow the order of the rows.
 var nvrtcHandlers = [...]abi.Handler{
-	{Name: "nvrtcVersion_12", Call: bind_nvrtcVersion_12},
-	{Name: "nvrtcVersion", Call: bind_nvrtcVersion},
 	{Name: "nvrtcGetNumSupportedArchs_12", Call: bind_nvrtcGetNumSupportedArchs_12},
 	{Name: "nvrtcGetNumSupportedArchs", Call: bind_nvrtcGetNumSupportedArchs},
 	{Name: "nvrtcGetSupportedArchs_12", Call: bind_nvrtcGetSupportedArchs_12},
@@ -43,50 +41,6 @@ var nvrtcHandlers = [...]abi.Handler{
 	{Name: "nvrtcSetPCHHeapSize", Call: bind_nvrtcSetPCHHeapSize},
 	{Name: "nvrtcGetPCHCreateStatus", Call: bind_nvrtcGetPCHCreateStatus},
 	{Name: "nvrtcGetPCHHeapSizeRequired", Call: bind_nvrtcGetPCHHeapSizeRequired},
-}
-
-func bind_nvrtcVersion_12(thread, args unsafe.Pointer) int32 {
-	a := (*struct {
-		_ structs.HostLayout
-
-		Major uint64
-		Minor uint64
-	})(args)
-	if a.Major == 0 {
-		return 3
-	}
-	if a.Minor == 0 {
-		return 3
-	}
-	r0, r1, err := (*nvrtc.Thread)(thread).Version(nvrtc.Release12)
-	if err != nil {
-		return nvrtc.Code(err)
-	}
-	hostmem.Store(hostmem.Ptr(a.Major), uint32(r0))
-	hostmem.Store(hostmem.Ptr(a.Minor), uint32(r1))
-	return 0
-}
-
-func bind_nvrtcVersion(thread, args unsafe.Pointer) int32 {
-	a := (*struct {
-		_ structs.HostLayout
-
-		Major uint64
-		Minor uint64
-	})(args)
-	if a.Major == 0 {
-		return 3
-	}
-	if a.Minor == 0 {
-		return 3
-	}
-	r0, r1, err := (*nvrtc.Thread)(thread).Version(nvrtc.Release13)
-	if err != nil {
-		return nvrtc.Code(err)
-	}
-	hostmem.Store(hostmem.Ptr(a.Major), uint32(r0))
-	hostmem.Store(hostmem.Ptr(a.Minor), uint32(r1))
-	return 0
 }
 
 func bind_nvrtcGetNumSupportedArchs_12(thread, args unsafe.Pointer) int32 {

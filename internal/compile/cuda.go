@@ -132,9 +132,17 @@ func StatCUDA(path string) (CUDAFile, error) {
 var clangFolders = []string{"/usr/lib/llvm-%d/bin/clang", "/usr/bin/clang-%d", "/usr/lib/llvm/%d/bin/clang", "/usr/lib64/llvm%d/bin/clang", "/usr/local/bin/clang-%d"}
 
 // Clang is the program that reads CUDA C++: of the same release as libLLVM if there is one, "" if there is none.
-var Clang = sync.OnceValue(func() string {
+func Clang() string { return theClang().program }
+
+// found is a clang, and the places before it that have none.
+type found struct {
+	program string
+	passed  []string
+}
+
+var theClang = sync.OnceValue(func() (f found) {
 	if p := config.Get(config.Clang); p != "" {
-		return p
+		return found{program: p}
 	}
 	library := libraryOf()
 	majors := release.Majors()
@@ -148,13 +156,37 @@ var Clang = sync.OnceValue(func() string {
 			path := fmt.Sprintf(form, v)
 			if _, err := os.Stat(path); err == nil {
 				if real, err := filepath.EvalSymlinks(path); err == nil {
-					return real
+					f.program = real
+					return f
 				}
 			}
+			f.passed = append(f.passed, path)
 		}
 	}
-	return ""
+	return f
 })
+
+// Tools are the files that a program in CUDA C++ is compiled with, as they are, and those that would be used instead if they were there
+// (of size -1).
+func (c *Client) Tools() []CUDAFile {
+	var list []CUDAFile
+	for _, path := range []string{c.cfg.Command[0], Clang()} {
+		if st, err := os.Stat(path); err == nil {
+			list = append(list, CUDAFile{Path: path, Size: st.Size(), Nanos: st.ModTime().UnixNano()})
+		}
+	}
+	for _, path := range theClang().passed {
+		list = append(list, CUDAFile{Path: path, Size: -1})
+	}
+	return list
+}
+
+// Keep stores what a library answers, under a key of its own.
+func (c *Client) Keep(key [32]byte, answer []byte) {
+	if err := c.cfg.Cache.Put(key, answer); err != nil {
+		c.cfg.Log(fmt.Sprintf("an answer is not kept: %v", err))
+	}
+}
 
 // ClangResources is the folder of clang's own headers, and its release; 0 if they are not there.
 func ClangResources() (dir string, major int) {

@@ -25,6 +25,7 @@ type Thread struct {
 	Stack     [MaxContextStack]uint64 // CUcontext values; Stack[Depth-1] is current
 	Tickets   uint64                  // the backend's, see core_fastpath.go
 	Passed    uint64                  // their generation, as seen last
+	AnswerKey uint64                  // where the key of NVRTC's answer to this call is, or 0
 }
 
 // ThreadPerThread says the call came in through a per-thread-default-stream entry point.

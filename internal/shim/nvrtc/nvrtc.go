@@ -60,18 +60,15 @@ func Code(err error) int32 {
 // Compiler compiles programs: *compile.Client does.
 type Compiler interface {
 	CUDA(p *compile.CUDA, texts string) (*compile.CUDACode, error)
+	// Keep stores what answers the same request the next time, and Tools are the files that choose and do the work.
+	Keep(key [32]byte, answer []byte)
+	Tools() []compile.CUDAFile
 }
 
 var compiler Compiler
 
 // Use names who compiles. It is called before the first function is.
 func Use(c Compiler) { compiler = c }
-
-// Version is the release that is presented.
-func (t *Thread) Version(r cudacc.Release) (major, minor int32, err error) {
-	major, minor = r.Version()
-	return major, minor, nil
-}
 
 // GetNumSupportedArchs is the number of architectures that can be compiled for.
 func (t *Thread) GetNumSupportedArchs(r cudacc.Release) (int32, error) {

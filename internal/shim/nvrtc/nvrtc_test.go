@@ -18,12 +18,20 @@ type answering struct {
 	texts string
 	code  compile.CUDACode
 	err   error
+	key   [32]byte // of what was kept last
+	kept  []byte
 }
 
 func (a *answering) CUDA(p *compile.CUDA, texts string) (*compile.CUDACode, error) {
 	a.got, a.texts = p, texts
 	c := a.code
 	return &c, a.err
+}
+
+func (a *answering) Keep(key [32]byte, answer []byte) { a.key, a.kept = key, answer }
+
+func (a *answering) Tools() []compile.CUDAFile {
+	return []compile.CUDAFile{{Path: "/tool", Size: 3, Nanos: 4}}
 }
 
 // texts are pointers to C strings, and the address of their list.
@@ -95,6 +103,9 @@ func TestProgram(t *testing.T) {
 	if err := th.CompileProgram(h, 2, options); err != nil {
 		t.Fatal(err, text(t, th.GetProgramLogSize, th.GetProgramLog, h))
 	}
+	if c.kept != nil {
+		t.Errorf("an answer is kept that nobody asked for")
+	}
 	if p := c.got; c.texts != "sourceonethree" || p.Name != "name.cu" || p.Bytes != 6 || p.Headers[1] != (compile.CUDAHeader{Name: "3.h", Bytes: 5}) || p.Options.Arch != "80" || p.Options.Macros[0].Text != "X=1" {
 		t.Errorf("asked for %+v %q", p, c.texts)
 	}
@@ -121,6 +132,27 @@ func TestProgram(t *testing.T) {
 	}
 	if err := th.CompileProgram(h, 0, 0); !errors.Is(err, invalidProgram) {
 		t.Error(err)
+	}
+}
+
+// TestKeep: a compilation that c/base has a key for is kept under it, unless it failed or did more than give its results.
+func TestKeep(t *testing.T) {
+	c := &answering{code: compile.CUDACode{Code: kernel, Names: []string{"_Z1kv", ""}, Files: []compile.CUDAFile{{Path: "/h", Size: 1, Nanos: 2}}}}
+	Use(c)
+	key := [32]byte{1, 2, 31: 3}
+	for option, kept := range map[string]bool{"-DX": true, "-time=/nowhere/x": false, "-pch": false, "-Xptxas=-v": false, "--foo": false} {
+		th := Thread{AnswerKey: uint64(hostmem.Of(&key[0]))}
+		var h nvrtcapi.NvrtcProgram
+		_, s := texts("source", "k", "zz")
+		if err := errors.Join(th.CreateProgram(hostmem.Of(&h), s[0], 0, 0, 0, 0, Release13), th.AddNameExpression(h, s[1]), th.AddNameExpression(h, s[2])); err != nil {
+			t.Fatal(err)
+		}
+		c.kept = nil
+		list, _ := texts(option)
+		err := th.CompileProgram(h, 1, list)
+		if (c.kept != nil) != kept || kept && (err != nil || c.key != key || !strings.Contains(string(c.kept), kernel) || !strings.Contains(string(c.kept), "/tool\x00")) {
+			t.Errorf("%s: %v, kept %q under %x", option, err, c.kept, c.key)
+		}
 	}
 }
 
@@ -173,10 +205,9 @@ func TestFailures(t *testing.T) {
 
 func TestGeneral(t *testing.T) {
 	var th Thread
-	for r, want := range map[cudacc.Release][3]int32{Release12: {12, 9, 19}, Release13: {13, 0, 12}} {
-		major, minor, _ := th.Version(r)
+	for r, want := range map[cudacc.Release]int32{Release12: 19, Release13: 12} {
 		n, _ := th.GetNumSupportedArchs(r)
-		if got := [3]int32{major, minor, n}; got != want {
+		if got := n; got != want {
 			t.Errorf("%v, want %v", got, want)
 		}
 		list := make([]int32, n)

@@ -175,11 +175,12 @@ func (t *Thread) CompileProgram(h nvrtcapi.NvrtcProgram, n int32, list hostmem.P
 	if int32(driver.Ask(uint64(p.flow), uint64(p.payload), 0)) != 0 {
 		return cancelled
 	}
-	return p.compile(o)
+	key, ok := t.key()
+	return p.compile(o, key, ok && !asked(o) && p.flow == 0)
 }
 
-// compile has the work done. mu is held.
-func (p *program) compile(o *cudacc.Options) error {
+// compile has the work done, and its answer kept under key. mu is held.
+func (p *program) compile(o *cudacc.Options, key [32]byte, keep bool) error {
 	for i, dir := range o.Includes {
 		if abs, err := filepath.Abs(dir); err == nil {
 			o.Includes[i] = abs
@@ -209,6 +210,9 @@ func (p *program) compile(o *cudacc.Options) error {
 		if name != "" {
 			p.names[p.exprs[i]] = name
 		}
+	}
+	if keep {
+		compiler.Keep(key, p.answer(slices.Concat(compiler.Tools(), code.Files)))
 	}
 	return timed(o, &p.log)
 }
