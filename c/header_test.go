@@ -40,6 +40,24 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestPointerTypes: types of pointers with a release are those of the function that came with it. NCCL asks cuGetProcAddress by them.
+func TestPointerTypes(t *testing.T) {
+	const use = `#include <cudaTypedefs.h>
+PFN_cuDeviceGet_v2000 a = cuDeviceGet;
+PFN_cuMemGetAddressRange_v3020 b = cuMemGetAddressRange_v2;
+PFN_cuCtxCreate_v3020 c = cuCtxCreate_v2;
+PFN_cuCtxCreate_v11040 d = cuCtxCreate_v3;
+PFN_cuGetProcAddress_v12000 e = cuGetProcAddress_v2;
+PFN_cuMemcpyAsync_v4000 f = cuMemcpyAsync;
+PFN_cuMemcpyAsync_v7000_ptsz g = cuMemcpyAsync_ptsz;
+`
+	for _, version := range []string{"12000", "13000"} {
+		src := filepath.Join(t.TempDir(), "types.cpp")
+		write(t, src, []byte(use))
+		cxx(t, "-Wall", "-Werror", "-fsyntax-only", "-I../include", "-DKUDZU_NO_RENAME", "-DCUDA_VERSION="+version, src)
+	}
+}
+
 // TestHostHeaders: a host compiler reads the headers of CUDA C++ that host code names too, in any order.
 func TestHostHeaders(t *testing.T) {
 	const use = "#ifdef __cplusplus\nusing value = nvtxEventAttributes_v2::payload_t; // CUB's\n#endif\nint main(void) { nvtxRangePush(\"a\"); nvtxNameCudaStream(0, \"s\"); nvtxRangePop(); cuComplex z = make_cuComplex(3, 4); return cuCabsf(cuCdivf(cuCmulf(z, z), z)) != 5; }\n"

@@ -68,7 +68,8 @@ func (w *world) thinHeader(api, name string) {
 // newerVariant is the end of a function's name that the plain name leads to.
 var newerVariant = regexp.MustCompile(`_v[0-9]+$`)
 
-// pointerTypes writes the types of pointers to the driver's functions, by their plain names.
+// pointerTypes writes the types of pointers to the driver's functions: by their plain names, and by the release that a signature came with,
+// as cuGetProcAddress is asked for it.
 func (w *world) pointerTypes() {
 	a := w.apis["cuda"]
 	h := &cHeader{api: a, macro: "CUDA_VERSION"}
@@ -83,6 +84,22 @@ func (w *world) pointerTypes() {
 		}
 		done[name] = true
 		h.guarded(f.Span, fmt.Sprintf("typedef __typeof__(%s) *PFN_%s;\n", name, name))
+	}
+	h.f("\n// PFN_cuMemAlloc_v3020 is the one that came with CUDA 3.2.\n")
+	for _, f := range a.Funcs {
+		if f.Opaque || f.Since == 0 {
+			continue
+		}
+		var o out
+		for _, v := range []struct {
+			since spec.Version
+			tail  string
+		}{{f.Since, ""}, {f.PTSZ, "_ptsz"}, {f.PTDS, "_ptds"}} {
+			if v.since != 0 {
+				o.f("typedef %s;\n", proto(f, fmt.Sprintf("(CUDAAPI *PFN_%s_v%d%s)", newerVariant.ReplaceAllString(f.Name, ""), int(v.since), v.tail)))
+			}
+		}
+		h.guarded(f.Span, o.String())
 	}
 	h.f("\n#endif\n")
 	w.files["include/cudaTypedefs.h"] = h.Bytes()
