@@ -58,6 +58,42 @@ PFN_cuMemcpyAsync_v7000_ptsz g = cuMemcpyAsync_ptsz;
 	}
 }
 
+// TestDefaultArguments: what C++ may leave out, and overloads that only C++ has, as programs write them.
+func TestDefaultArguments(t *testing.T) {
+	const use = `#include <cuda_runtime.h>
+void kernel(int *, float);
+int symbol[4];
+struct object {};
+int use() {
+  cudaEvent_t e; cudaStream_t s = 0; cudaMemPool_t pool = 0; cudaGraph_t g; cudaGraphExec_t x; cudaGraphNode_t node; cudaUserObject_t u;
+  void *v; int *p; float *h; void *args[2]; object o; cudaGraphConditionalHandle handle; cudaStreamCaptureStatus status;
+  cudaEventCreate(&e, cudaEventDisableTiming); cudaEventRecord(e); cudaEventRecordWithFlags(e); cudaStreamWaitEvent(s, e);
+  cudaMallocAsync(&v, 4, s); cudaMallocAsync(&p, 4, s); cudaMallocAsync(&v, 4, pool, s); cudaMallocAsync(&p, 4, pool, s);
+  cudaMallocHost(&h, 4); cudaMallocHost(&h, 4, cudaHostAllocDefault); cudaMallocManaged(&p, 4); cudaStreamAttachMemAsync(s, p);
+  cudaMemcpyToSymbol(symbol, h, 4); cudaMemcpyFromSymbol(h, symbol, 4); cudaMemcpyAsync(p, h, 4, cudaMemcpyDefault);
+  cudaLaunchKernel(kernel, 1, 1, args); cudaLaunchCooperativeKernel(kernel, 1, 1, args);
+  cudaGraphCreate(&g); cudaGraphInstantiate(&x, g); cudaGraphInstantiateWithFlags(&x, g); cudaGraphInstantiate(&x, g, NULL, NULL, 0);
+  cudaGraphConditionalHandleCreate(&handle, g);
+  cudaUserObjectCreate(&u, &o, 1, cudaUserObjectNoDestructorSync); cudaUserObjectRetain(u); cudaUserObjectRelease(u);
+  cudaGraphRetainUserObject(g, u); cudaGraphReleaseUserObject(g, u);
+  cudaStreamGetCaptureInfo(s, &status); cudaGraphicsMapResources(0, NULL); cudaGraphicsUnmapResources(0, NULL);
+#if CUDART_VERSION >= 13000
+  cudaMemPrefetchAsync(p, 4, cudaMemLocation{}, 0); cudaStreamUpdateCaptureDependencies(s, &node, NULL, 1);
+#else
+  cudaMemPrefetchAsync(p, 4, 0); cudaStreamUpdateCaptureDependencies(s, &node, 1);
+#endif
+  return cudaSignalExternalSemaphoresAsync(NULL, NULL, 0) + cudaWaitExternalSemaphoresAsync(NULL, NULL, 0);
+}
+`
+	src := filepath.Join(t.TempDir(), "defaults.cpp")
+	write(t, src, []byte(use))
+	for _, version := range []string{"12000", "13000"} {
+		for _, stream := range []string{"KUDZU_TEST", "CUDA_API_PER_THREAD_DEFAULT_STREAM"} {
+			cxx(t, "-Wall", "-Werror", "-fsyntax-only", "-I../include/device", "-I../include", "-DCUDA_VERSION="+version, "-DCUDART_VERSION="+version, "-D"+stream, src)
+		}
+	}
+}
+
 // TestHostHeaders: a host compiler reads the headers of CUDA C++ that host code names too, in any order.
 func TestHostHeaders(t *testing.T) {
 	const use = "#ifdef __cplusplus\nusing value = nvtxEventAttributes_v2::payload_t; // CUB's\n#endif\nint main(void) { nvtxRangePush(\"a\"); nvtxNameCudaStream(0, \"s\"); nvtxRangePop(); cuComplex z = make_cuComplex(3, 4); return cuCabsf(cuCdivf(cuCmulf(z, z), z)) != 5; }\n"

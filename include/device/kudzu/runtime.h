@@ -26,6 +26,12 @@ template <class T> KUDZU_API cudaMallocPitch(T **p, size_t *pitch, size_t w, siz
 template <class T> KUDZU_API cudaMallocAsync(T **p, size_t n, cudaStream_t s) {
   return ::cudaMallocAsync((void **)(void *)p, n, s);
 }
+KUDZU_API cudaMallocAsync(void **p, size_t n, cudaMemPool_t pool, cudaStream_t s) {
+  return ::cudaMallocFromPoolAsync(p, n, pool, s);
+}
+template <class T> KUDZU_API cudaMallocAsync(T **p, size_t n, cudaMemPool_t pool, cudaStream_t s) {
+  return ::cudaMallocFromPoolAsync((void **)(void *)p, n, pool, s);
+}
 template <class T> KUDZU_API cudaGetSymbolAddress(void **p, const T &symbol) {
   return ::cudaGetSymbolAddress(p, (const void *)&symbol);
 }
