@@ -347,7 +347,7 @@ uint64_t kz_meet_bytes(uint32_t n); // of the segment, all zero at first
 // base is this process's arena's, peers is where those of all ranks are mapped; here: all ranks are of this process.
 struct kz_meet *kz_meet_new(void *segment, uint32_t n, uint32_t rank, int here, uint64_t base, const uint64_t *peers);
 void kz_meet_free(struct kz_meet *m); // nobody is in a call
-// Goes on with an operation as far as it gets. Who waits looks for some microseconds, and then, if it may sleep, sleeps for up to 50 ms.
+// Goes on with an operation as far as it gets. Who waits spins for some microseconds, and then, if it may sleep, sleeps for up to 50 ms.
 // A rank has one operation at a time, and ends it before the next one.
 int kz_meet_run(struct kz_meet *m, struct kz_meeting *o, int sleep);
 void kz_meet_kill(struct kz_meet *m); // this rank's operations end with DEAD

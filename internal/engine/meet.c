@@ -2,8 +2,8 @@
 // each. In its slot a rank says what it is doing and where its buffers are. Small operations travel in the slots. For larger ones the
 // ranks read and write each other's buffers themselves: each has mapped the others' device memory (kz_arena_share).
 //
-// Operation k of a rank is posted when the slot's step is 2k-1, and done when it is 2k. There are two cards in a slot, for even and odd
-// operations: who writes a card has seen that all ranks have posted the operation before, so that they have read the card.
+// Operation k of a rank is posted when the slot's step is 2k-1, and done when it is 2k. There are two descriptors in a slot, for even and
+// odd operations: who writes one has seen that all ranks have posted the operation before, so that they have read the one before that.
 #include "internal.h"
 #include <limits.h>
 #include <linux/futex.h>
@@ -13,11 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// A rank that is waited for mostly comes soon or takes long. As waking a thread takes tens of microseconds, who looks for less than that
-// sleeps every time once two ranks are that far apart. So the look grows while sleeps turn out short, and shrinks when they are long.
-enum { LOOK_NS = 10000, LOOK_LEAST = 5000, LOOK_MOST = 100000, SLEEP_NS = 50000000, LINE = 64 };
+// A rank that is waited for mostly comes soon or takes long. As waking a thread takes tens of microseconds, who spins for less than that
+// sleeps every time once two ranks are that far apart. So the spin grows while sleeps turn out short, and shrinks when they are long.
+enum { SPIN_NS = 10000, SPIN_LEAST = 5000, SPIN_MOST = 100000, SLEEP_NS = 50000000, LINE = 64 };
 
-struct card {
+struct descriptor {
 	uint64_t call, scale;
 	uint64_t send, recv; // from the beginning of the rank's arena
 	uint64_t other;      // not all that other ranks need of it can be mapped
@@ -29,7 +29,7 @@ struct slot {
 	_Atomic uint32_t busy; // it may be writing to buffers of other ranks
 	_Atomic uint32_t quit; // its buffers are no longer to be written to
 	_Alignas(LINE) _Atomic uint32_t sleepers; // on step
-	_Alignas(LINE) struct card card[2];
+	_Alignas(LINE) struct descriptor desc[2];
 	_Alignas(LINE) uint8_t data[2][KZ_MEET_SMALL];
 };
 
@@ -38,7 +38,7 @@ struct kz_meet {
 	uint32_t n, rank;
 	uint32_t count; // operations begun
 	bool here;      // all ranks are of this process
-	int64_t look; // 0: not at all
+	int64_t spin;   // nanoseconds; 0: it does not
 	_Atomic uint32_t dead;
 	uint64_t base;    // of this process's arena
 	uint64_t peers[]; // where those of the ranks are mapped
@@ -56,7 +56,7 @@ struct kz_meet *kz_meet_new(void *segment, uint32_t n, uint32_t rank, int here, 
 	m->here = here;
 	m->base = base;
 	// Where each rank may have a processor, one that is about to come is not worth a sleep.
-	m->look = sched_getaffinity(0, sizeof set, &set) == 0 && (uint32_t)CPU_COUNT(&set) >= n ? LOOK_NS : 0;
+	m->spin = sched_getaffinity(0, sizeof set, &set) == 0 && (uint32_t)CPU_COUNT(&set) >= n ? SPIN_NS : 0;
 	memcpy(m->peers, peers, n * sizeof m->peers[0]);
 	return m;
 }
@@ -76,7 +76,7 @@ static void advance(struct kz_meet *m, uint32_t step) {
 static bool reached(struct slot *s, uint32_t step) { return (int32_t)(atomic_load_explicit(&s->step, memory_order_acquire) - step) >= 0; }
 
 // Sleeps until the step changes, for some time.
-static void doze(struct kz_meet *m, struct slot *s, uint32_t step) {
+static void futex_wait(struct kz_meet *m, struct slot *s, uint32_t step) {
 	struct timespec t = {.tv_nsec = SLEEP_NS};
 	atomic_fetch_add(&s->sleepers, 1);
 	uint32_t seen = atomic_load(&s->step);
@@ -84,20 +84,20 @@ static void doze(struct kz_meet *m, struct slot *s, uint32_t step) {
 	atomic_fetch_sub(&s->sleepers, 1);
 }
 
-// Waits until one has reached a step: by a look, and then asleep if it may.
+// Waits until one has reached a step: it spins, and then sleeps if it may.
 static bool wait_for(struct kz_meet *m, struct slot *s, uint32_t step, bool sleep) {
 	int64_t start = kz_nanos(), now = start;
-	for (uint32_t i = 1; !reached(s, step) && now - start < m->look && !atomic_load_explicit(&m->dead, memory_order_relaxed); i++) {
+	for (uint32_t i = 1; !reached(s, step) && now - start < m->spin && !atomic_load_explicit(&m->dead, memory_order_relaxed); i++) {
 		kz_relax();
 		if (i % 8 == 0) now = kz_nanos();
 	}
 	if (reached(s, step)) return true;
 	if (!sleep) return false;
-	doze(m, s, step);
-	if (m->look) {
-		m->look = kz_nanos() - start < LOOK_MOST ? 2 * m->look : m->look / 2;
-		if (m->look > LOOK_MOST) m->look = LOOK_MOST;
-		if (m->look < LOOK_LEAST) m->look = LOOK_LEAST;
+	futex_wait(m, s, step);
+	if (m->spin) {
+		m->spin = kz_nanos() - start < SPIN_MOST ? 2 * m->spin : m->spin / 2;
+		if (m->spin > SPIN_MOST) m->spin = SPIN_MOST;
+		if (m->spin < SPIN_LEAST) m->spin = SPIN_LEAST;
 	}
 	return reached(s, step);
 }
@@ -131,9 +131,9 @@ static bool small(const struct kz_meet *m, const struct kz_meeting *o) {
 static void post(struct kz_meet *m, struct kz_meeting *o) {
 	struct slot *s = &m->slots[m->rank];
 	o->turn = ++m->count;
-	struct card *c = &s->card[o->turn % 2];
+	struct descriptor *c = &s->desc[o->turn % 2];
 	o->small = small(m, o);
-	*c = (struct card){.call = o->call, .scale = o->scale, .send = o->send - m->base, .recv = o->recv - m->base};
+	*c = (struct descriptor){.call = o->call, .scale = o->scale, .send = o->send - m->base, .recv = o->recv - m->base};
 	if (o->small) memcpy(s->data[o->turn % 2], (const void *)o->send, o->send_bytes);
 	else {
 		bool all = o->kind == KZ_MEET_ALL_REDUCE || o->kind == KZ_MEET_REDUCE; // others write the result
@@ -146,7 +146,7 @@ static void post(struct kz_meet *m, struct kz_meeting *o) {
 static int compare(struct kz_meet *m, struct kz_meeting *o) {
 	bool other = false;
 	for (uint32_t r = 0; r < m->n; r++) {
-		const struct card *c = &m->slots[r].card[o->turn % 2];
+		const struct descriptor *c = &m->slots[r].desc[o->turn % 2];
 		if (c->call != o->call) {
 			o->who = r;
 			o->theirs = c->call;
@@ -171,11 +171,11 @@ static bool enter(struct kz_meet *m) {
 
 static const uint8_t *source(const struct kz_meet *m, const struct kz_meeting *o, uint32_t r) {
 	if (o->small) return m->slots[r].data[o->turn % 2];
-	return r == m->rank ? (const uint8_t *)o->send : (const uint8_t *)(m->peers[r] + m->slots[r].card[o->turn % 2].send);
+	return r == m->rank ? (const uint8_t *)o->send : (const uint8_t *)(m->peers[r] + m->slots[r].desc[o->turn % 2].send);
 }
 
 static uint8_t *target(const struct kz_meet *m, const struct kz_meeting *o, uint32_t r) {
-	return r == m->rank ? (uint8_t *)o->recv : (uint8_t *)(m->peers[r] + m->slots[r].card[o->turn % 2].recv);
+	return r == m->rank ? (uint8_t *)o->recv : (uint8_t *)(m->peers[r] + m->slots[r].desc[o->turn % 2].recv);
 }
 
 // Reduces what all ranks have between lo and hi of their buffers, into the same place of those of first to end.
@@ -186,7 +186,7 @@ static void fold(struct kz_meet *m, struct kz_meeting *o, uint64_t skip, uint64_
 	if (lo >= hi) return;
 	for (uint32_t r = 0; r < m->n; r++) {
 		src[r] = source(m, o, r) + skip + lo;
-		scale[r] = m->slots[r].card[o->turn % 2].scale;
+		scale[r] = m->slots[r].desc[o->turn % 2].scale;
 	}
 	for (uint32_t r = first; r < end; r++) dst[r - first] = target(m, o, r) + lo;
 	struct kz_collection c = {.dst = dst[0], .src = src, .scale = scale, .sources = m->n, .total = m->n, .more = dst + 1, .outs = end - first - 1};

@@ -27,13 +27,13 @@ import (
 type near struct {
 	m      *engine.Meet
 	seg    []byte
-	lands  []*land // by rank; nil: of this process
-	users  int     // guarded by nearMu: operations that use it
-	closed bool    // guarded by nearMu
+	peers  []*peerMap // by rank; nil: of this process
+	users  int        // guarded by nearMu: operations that use it
+	closed bool       // guarded by nearMu
 }
 
-// land is the device memory of another process, mapped here. All communicators have it in common.
-type land struct {
+// peerMap is the mapping of another process's arena of device memory. All communicators have it in common.
+type peerMap struct {
 	process secret
 	mem     []byte
 	refs    int // guarded by nearMu
@@ -41,7 +41,7 @@ type land struct {
 
 var (
 	nearMu lockrank.Mutex[lockrank.NCCLNear]
-	lands  = map[secret]*land{} // guarded by nearMu: by process
+	mapped = map[secret]*peerMap{} // guarded by nearMu: by process
 )
 
 // nearOffer is what a rank tells the others.
@@ -178,7 +178,7 @@ func (c *comm) openNear(all [][]byte) (*near, error) {
 			return nil, fmt.Errorf("rank %d has none", r)
 		}
 	}
-	n := &near{lands: make([]*land, c.n)}
+	n := &near{peers: make([]*peerMap, c.n)}
 	var err error
 	if n.seg, err = c.openSegment(int(offers[0].Segment)); err != nil {
 		return nil, err
@@ -191,11 +191,11 @@ func (c *comm) openNear(all [][]byte) (*near, error) {
 			continue
 		}
 		here = false
-		if n.lands[r], err = openLand(&c.members[r], &offers[r]); err != nil {
+		if n.peers[r], err = openPeer(&c.members[r], &offers[r]); err != nil {
 			n.release()
 			return nil, err
 		}
-		bases[r] = uint64(hostmem.Of(&n.lands[r].mem[0]))
+		bases[r] = uint64(hostmem.Of(&n.peers[r].mem[0]))
 	}
 	if n.m, err = engine.NewMeet(n.seg[segmentHead:], c.rank, here, own, bases); err != nil {
 		n.release()
@@ -228,13 +228,13 @@ func openOf(m *member, fd int) (int, error) {
 	return unix.Open(fmt.Sprintf("/proc/%d/fd/%d", m.PID, fd), unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 }
 
-// openLand maps the device memory of another process, once.
-func openLand(m *member, o *nearOffer) (*land, error) {
+// openPeer maps the arena of another process, once.
+func openPeer(m *member, o *nearOffer) (*peerMap, error) {
 	nearMu.Lock()
 	defer nearMu.Unlock()
-	if l := lands[m.Process]; l != nil {
-		l.refs++
-		return l, nil
+	if p := mapped[m.Process]; p != nil {
+		p.refs++
+		return p, nil
 	}
 	f, err := openOf(m, int(o.FD))
 	if err != nil {
@@ -251,9 +251,9 @@ func openLand(m *member, o *nearOffer) (*land, error) {
 		return nil, err
 	}
 	_ = unix.Madvise(mem, unix.MADV_DONTFORK) // a child may have it, and has no use for it
-	l := &land{process: m.Process, mem: mem, refs: 1}
-	lands[m.Process] = l
-	return l, nil
+	p := &peerMap{process: m.Process, mem: mem, refs: 1}
+	mapped[m.Process] = p
+	return p, nil
 }
 
 // release unmaps everything.
@@ -264,13 +264,13 @@ func (n *near) release() {
 	_ = unix.Munmap(n.seg)
 	nearMu.Lock()
 	defer nearMu.Unlock()
-	for _, l := range n.lands {
-		if l == nil {
+	for _, p := range n.peers {
+		if p == nil {
 			continue
 		}
-		if l.refs--; l.refs == 0 {
-			delete(lands, l.process)
-			_ = unix.Munmap(l.mem)
+		if p.refs--; p.refs == 0 {
+			delete(mapped, p.process)
+			_ = unix.Munmap(p.mem)
 		}
 	}
 }

@@ -48,8 +48,8 @@ func playNear(a *actor, n int) error {
 	}
 	nearMu.Lock()
 	defer nearMu.Unlock()
-	if maps, err := os.ReadFile("/proc/self/maps"); err != nil || len(lands) != 0 || strings.Contains(string(maps), "kudzu-nccl") {
-		return fmt.Errorf("%d processes are still mapped\n%s", len(lands), maps)
+	if maps, err := os.ReadFile("/proc/self/maps"); err != nil || len(mapped) != 0 || strings.Contains(string(maps), "kudzu-nccl") {
+		return fmt.Errorf("%d processes are still mapped\n%s", len(mapped), maps)
 	}
 	return nil
 }
