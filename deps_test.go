@@ -77,7 +77,7 @@ var rules = []rule{
 	{room: "shim/cusparse", may: "packed driver shim shim/again shim/cublas cudart handle hostmem lockrank spec/cu spec/rt spec/blas spec/sparse", why: "elements and scalars are those of cuBLAS"},
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},
 	{room: "shim/cublaslt/hipblaslt", may: "backend dl driver shim/cublas shim/cublaslt spec/blas spec/cu spec/hipblaslt logx"},
-	{room: "shim/nccl", may: "shim backend config cudart driver engine handle hostmem softfloat spec/* logx", why: "reductions are loops of the engine"},
+	{room: "shim/nccl", may: "shim trace/emit backend config cudart driver engine handle hostmem softfloat spec/* logx", why: "reductions are loops of the engine"},
 	{room: "shim/nccl/rccl", may: "config dl shim/nccl spec/ncclapi spec/rccl logx", why: "AMD's NCCL, found when the program runs"},
 	{room: "shim/nccl/ucx", may: "config dl hostmem logx", why: "found when the program runs; it does not know NCCL, so that NCCL's tests may use it"},
 	{room: "shim/nvvm", may: "compile driver handle hostmem nvvmir spec/nvvmapi"},

@@ -133,6 +133,58 @@ int32_t kz_door_capture(uint32_t id, uint32_t flag, void *args) {
 	return a->to && PASS(answer, KZ_ASK_CAPTURE, a->stream, to) ? 0 : kz_door(id, flag, args);
 }
 
+// NCCL's collectives. Each differs in what it has between the type and the communicator.
+
+static int32_t collective(const struct kz_collective_call *c, uint32_t id, uint32_t flag, void *args) {
+	return PASS(collective, c) ? 0 : kz_door(id, flag, args);
+}
+
+struct reduction {
+	uint64_t send, recv, count;
+	int32_t type, op;
+	uint64_t comm, stream;
+};
+
+static int32_t reduction(int32_t kind, uint32_t id, uint32_t flag, void *args) {
+	const struct reduction *a = args;
+	const struct kz_collective_call c = {.send = a->send, .recv = a->recv, .count = a->count, .comm = a->comm, .stream = a->stream, .kind = kind, .type = a->type, .op = a->op};
+	return collective(&c, id, flag, args);
+}
+
+int32_t kz_door_all_reduce(uint32_t id, uint32_t flag, void *args) { return reduction(KZ_COLLECTIVE_ALL_REDUCE, id, flag, args); }
+
+int32_t kz_door_reduce_scatter(uint32_t id, uint32_t flag, void *args) { return reduction(KZ_COLLECTIVE_REDUCE_SCATTER, id, flag, args); }
+
+int32_t kz_door_reduce(uint32_t id, uint32_t flag, void *args) {
+	const struct {
+		uint64_t send, recv, count;
+		int32_t type, op, root;
+		uint64_t comm, stream;
+	} *a = args;
+	const struct kz_collective_call c = {.send = a->send, .recv = a->recv, .count = a->count, .comm = a->comm, .stream = a->stream, .kind = KZ_COLLECTIVE_REDUCE, .type = a->type, .op = a->op, .root = a->root};
+	return collective(&c, id, flag, args);
+}
+
+int32_t kz_door_broadcast(uint32_t id, uint32_t flag, void *args) {
+	const struct {
+		uint64_t send, recv, count;
+		int32_t type, root;
+		uint64_t comm, stream;
+	} *a = args;
+	const struct kz_collective_call c = {.send = a->send, .recv = a->recv, .count = a->count, .comm = a->comm, .stream = a->stream, .kind = KZ_COLLECTIVE_BROADCAST, .type = a->type, .root = a->root};
+	return collective(&c, id, flag, args);
+}
+
+int32_t kz_door_all_gather(uint32_t id, uint32_t flag, void *args) {
+	const struct {
+		uint64_t send, recv, count;
+		int32_t type;
+		uint64_t comm, stream;
+	} *a = args;
+	const struct kz_collective_call c = {.send = a->send, .recv = a->recv, .count = a->count, .comm = a->comm, .stream = a->stream, .kind = KZ_COLLECTIVE_ALL_GATHER, .type = a->type};
+	return collective(&c, id, flag, args);
+}
+
 static void thread_ended(struct kz_thread *t) { kzDoor(t, KZ_THREAD_END, NULL); }
 
 // The loader has read our relocations, more than a megabyte, and nobody reads them again: they need not stay in memory.

@@ -36,6 +36,11 @@ int32_t kz_door_device(uint32_t id, uint32_t flag, void *args);     // cudaGetDe
 int32_t kz_door_set_device(uint32_t id, uint32_t flag, void *args); // cudaSetDevice
 int32_t kz_door_primary(uint32_t id, uint32_t flag, void *args);    // cuDevicePrimaryCtxGetState
 int32_t kz_door_capture(uint32_t id, uint32_t flag, void *args);    // cuStreamIsCapturing
+int32_t kz_door_all_reduce(uint32_t id, uint32_t flag, void *args); // NCCL's
+int32_t kz_door_reduce_scatter(uint32_t id, uint32_t flag, void *args);
+int32_t kz_door_reduce(uint32_t id, uint32_t flag, void *args);
+int32_t kz_door_broadcast(uint32_t id, uint32_t flag, void *args);
+int32_t kz_door_all_gather(uint32_t id, uint32_t flag, void *args);
 void kz_fast_set(uint64_t calls); // a struct kz_fast
 
 // kz_host_secure: the process has more rights than the user who started it.

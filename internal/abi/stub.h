@@ -11,6 +11,11 @@
 #define set_device kz_door_set_device
 #define primary kz_door_primary
 #define capture kz_door_capture
+#define all_reduce kz_door_all_reduce
+#define reduce_scatter kz_door_reduce_scatter
+#define reduce kz_door_reduce
+#define broadcast kz_door_broadcast
+#define all_gather kz_door_all_gather
 #define GO(in, slot, name, signature, door, shape, sum) STUB_##signature(KZ_STUB(slot), door, KZ_CALL(slot), KZ_RUNTIME)
 #define VARIANT(in, slot, name, row, signature, door, shape, sum) \
 	STUB_##signature(KZ_STUB(slot), door, KZ_CALL(row), (KZ_RUNTIME | KZ_THREAD_PER_THREAD))

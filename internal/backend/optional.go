@@ -210,6 +210,11 @@ type FastPathQueue interface {
 	TicketWait(key TicketKey, put, synced *atomic.Uint64, quiet [2]*atomic.Uint64)
 }
 
+// EngineQueue is a queue of the engine's, which takes operations that only the engine knows. It is an *engine.Queue.
+type EngineQueue interface {
+	EngineQueue() any
+}
+
 // LaunchLimits is what a launch with a ticket is checked against.
 type LaunchLimits struct {
 	Grid   [3]uint32

@@ -109,12 +109,28 @@ func (t *Thread) steady(gen uint64) bool {
 func (t *Thread) ticket(sc *scratch, f *Function, stream cu.CUstream, st *Stream) {
 	c, l := st.ctx, &sc.launch
 	q, ok := st.q.(backend.FastPathQueue)
-	if !ok || launchBlocking() || l.Cooperative || l.Cluster != [3]uint32{} || st.kind == legacyStream && len(c.blockers()) > 0 {
+	if !ok || launchBlocking() || l.Cooperative || l.Cluster != [3]uint32{} {
 		return
 	}
-	key := backend.TicketKey{Thread: &t.Tickets, Generation: sc.gen, Func: sc.name, Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
-	if !t.steady(sc.gen) {
+	key := t.ticketKey(sc.gen, stream, st)
+	if key.Generation == 0 {
 		return
+	}
+	key.Func = sc.name
+	limits := backend.LaunchLimits{Shared: uint32(f.launchRoom(&f.facts))}
+	for i := range limits.Grid {
+		limits.Grid[i] = uint32(c.dev.info.MaxGrid[i])
+	}
+	q.TicketLaunch(key, f.kernel, l, limits, st.put)
+}
+
+// ticketKey is for work like that which is being put into st; with generation 0 there is no ticket for it.
+//
+// Preconditions: what begin takes is held.
+func (t *Thread) ticketKey(gen uint64, stream cu.CUstream, st *Stream) (key backend.TicketKey) {
+	c := st.ctx
+	if gen == 0 || t.Depth == 0 || t.Depth > MaxContextStack || st.kind == legacyStream && len(c.blockers()) > 0 || !t.steady(gen) {
+		return key
 	}
 	switch st.kind {
 	case legacyStream:
@@ -123,11 +139,7 @@ func (t *Thread) ticket(sc *scratch, f *Function, stream cu.CUstream, st *Stream
 		c.dirtyTickets.Store(true)
 	case nonBlockingStream:
 	}
-	limits := backend.LaunchLimits{Shared: uint32(f.launchRoom(&f.facts))}
-	for i := range limits.Grid {
-		limits.Grid[i] = uint32(c.dev.info.MaxGrid[i])
-	}
-	q.TicketLaunch(key, f.kernel, l, limits, st.put)
+	return backend.TicketKey{Thread: &t.Tickets, Generation: gen, Stream: uint64(stream), Context: t.Stack[t.Depth-1]}
 }
 
 // notAlone ends the legacy stream's tickets: a blocking stream is about to get work. What C put in is not counted in legacySeq, as

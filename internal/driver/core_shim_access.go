@@ -2,6 +2,7 @@ package driver
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/hostmem"
@@ -126,6 +127,25 @@ func (t *Thread) InStream(stream cu.CUstream, fn func()) error {
 		return errNotSupported
 	}
 	return t.submit(st, &hostTask{call: fn, rendezvous: true})
+}
+
+// InQueue lets put add work to the queue of a stream, which is the engine's. Where C may add the like without Go while the generation
+// lasts, the key has that generation, for a ticket; count is where that counts its work. Not done: the device's queues are not the engine's, or the stream
+// is being captured.
+func (t *Thread) InQueue(stream cu.CUstream, gen uint64, put func(queue any, key backend.TicketKey, count *atomic.Uint64) error) (done bool, err error) {
+	st, err := t.stream(stream)
+	if err != nil {
+		return false, err
+	}
+	q, ok := st.q.(backend.EngineQueue)
+	if !ok || !st.ctx.dev.info.HostVisible || st.capture.Load() != nil {
+		return false, nil
+	}
+	if err := st.begin(); err != nil {
+		return true, err
+	}
+	defer st.end()
+	return true, st.ctx.fail(put(q.EngineQueue(), t.ticketKey(gen, stream, st), st.put))
 }
 
 // MemoryReach reports whether the host may touch the memory of the current device, and whether libraries of its vendor take its streams.

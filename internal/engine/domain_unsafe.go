@@ -269,14 +269,14 @@ func (e *Engine) startPump() {
 
 // runTask runs one for a thread that synchronizes.
 func (e *Engine) runTask(id uint64, t unsafe.Pointer) {
-	e.callTask(id)
+	e.callTask(id, t)
 	C.kz_task_done(t, nil, nil)
 }
 
 // runTasks runs one, and those that follow it in its queue.
 func (e *Engine) runTasks(id uint64, t unsafe.Pointer) {
 	for {
-		e.callTask(id)
+		e.callTask(id, t)
 		var next C.uint64_t
 		if C.kz_task_done(t, &next, &t) == 0 {
 			return
@@ -285,7 +285,11 @@ func (e *Engine) runTasks(id uint64, t unsafe.Pointer) {
 	}
 }
 
-func (e *Engine) callTask(id uint64) {
+func (e *Engine) callTask(id uint64, t unsafe.Pointer) {
+	if id&taskMeeting != 0 {
+		goOn(id&^taskMeeting, t)
+		return
+	}
 	x := e.tasks.take(id)
 	if x.always || x.d.Err() == nil {
 		if err := call(x.fn); err != nil {

@@ -346,11 +346,38 @@ struct kz_meet;
 uint64_t kz_meet_bytes(uint32_t n); // of the segment, all zero at first
 // base is this process's arena's, peers is where those of all ranks are mapped; here: all ranks are of this process.
 struct kz_meet *kz_meet_new(void *segment, uint32_t n, uint32_t rank, int here, uint64_t base, const uint64_t *peers);
-void kz_meet_free(struct kz_meet *m); // nobody is in a call
+void kz_meet_unref(struct kz_meet *m);
+// Between enter and leave the segment and what the peers have mapped stay where they are. enter: 0 once it is shut. shut: 1 if nobody is
+// inside.
+int kz_meet_enter(struct kz_meet *m);
+void kz_meet_leave(struct kz_meet *m);
+int kz_meet_shut(struct kz_meet *m);
+int kz_meet_idle(struct kz_meet *m); // 1: nobody is inside
 // Goes on with an operation as far as it gets. Who waits spins for some microseconds, and then, if it may sleep, sleeps for up to 50 ms.
 // A rank has one operation at a time, and ends it before the next one.
-int kz_meet_run(struct kz_meet *m, struct kz_meeting *o, int sleep);
+enum kz_patience { KZ_MEET_POLL, KZ_MEET_SPIN, KZ_MEET_SLEEP };
+int kz_meet_run(struct kz_meet *m, struct kz_meeting *o, enum kz_patience how);
 void kz_meet_kill(struct kz_meet *m); // this rank's operations end with DEAD
 int kz_meet_quit(struct kz_meet *m);  // no rank begins to write to this one's buffers any more; one that may be writing, or -1
+
+// --- collective operations in queues (meetop.c) ---
+
+// The operations of a communicator, in their order: each takes a number and begins when those before it have ended.
+struct kz_sequence;
+struct kz_sequence *kz_sequence_new(uint64_t id); // id: of tasks that Go is handed, with KZ_TASK_MEETING
+void kz_sequence_unref(struct kz_sequence *s);
+uint32_t kz_sequence_take(struct kz_sequence *s);
+uint32_t kz_sequence_next(struct kz_sequence *s); // what kz_sequence_take would give
+int kz_sequence_wait(struct kz_sequence *s, uint32_t turn, int64_t ns); // for so long at most; 1: turn may begin
+void kz_sequence_end(struct kz_sequence *s);
+void kz_sequence_kill(struct kz_sequence *s); // operations that have not begun are not done; whoever waits returns
+int kz_sequence_skipped(struct kz_sequence *s); // 1: an operation was not done because its context has a fault
+
+#define KZ_TASK_MEETING (UINT64_C(1) << 63) // in the number of a task: it is an operation of a sequence
+// Puts an operation in. With wait 0 it does not wait where the queue is full: KZ_NOMEM.
+int kz_queue_meet(struct kz_queue *q, struct kz_sequence *s, struct kz_meet *m, const struct kz_meeting *o, int wait);
+// A task that is such an operation: how far it is, its number, and whether kz_meet_enter was called for it.
+struct kz_meeting *kz_task_meeting(void *task, uint32_t *turn, int *entered);
+void kz_task_met(void *task); // it is over; kz_task_done follows
 
 #endif

@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAUNCHES = 128, WAITS = 8, ANSWERS = 16, SHARDS = 32, SPINS = 1000 };
+enum { LAUNCHES = 128, WAITS = 8, ANSWERS = 16, COLLECTIVES = 8, SHARDS = 32, SPINS = 1000 };
 
 struct kz_tickets {
 	uint32_t shard;
+	uint32_t group; // not 0: the thread has called ncclGroupStart
 	struct kz_wait waits[WAITS];
 	struct kz_answer answers[ANSWERS];
+	struct kz_collective_ticket collectives[COLLECTIVES];
 	struct kz_ticket launches[LAUNCHES];
 };
 
@@ -171,7 +173,54 @@ int kz_fast_query(struct kz_tickets *t, uint64_t context, uint64_t stream) {
 	return done;
 }
 
-const struct kz_fast kz_fast = {kz_fast_launch, kz_fast_wait, kz_fast_query, kz_fast_answer};
+// --- NCCL's collectives ---
+
+_Static_assert((int)KZ_COLLECTIVE_ALL_REDUCE == KZ_MEET_ALL_REDUCE && (int)KZ_COLLECTIVE_REDUCE_SCATTER == KZ_MEET_REDUCE_SCATTER &&
+               (int)KZ_COLLECTIVE_REDUCE == KZ_MEET_REDUCE && (int)KZ_COLLECTIVE_BROADCAST == KZ_MEET_BROADCAST &&
+               (int)KZ_COLLECTIVE_ALL_GATHER == KZ_MEET_ALL_GATHER, "the same numbers");
+
+static struct kz_collective_ticket *collective_at(struct kz_tickets *t, uint64_t comm, uint64_t stream) { return &t->collectives[mix(comm, stream) % COLLECTIVES]; }
+
+void kz_collective_put(struct kz_tickets *t, const struct kz_collective_ticket *c) { *collective_at(t, c->comm, c->stream) = *c; }
+
+void kz_tickets_group(struct kz_tickets *t, int in) { t->group = in != 0; }
+
+static bool holds(uint64_t addr, uint64_t n) {
+	uint64_t base, size;
+	uint32_t owner;
+	return !n || (kz_mem_lookup(addr, &base, &size, &owner) == KZ_OK && addr >= base && n <= size - (addr - base));
+}
+
+// Writes what a call is; false: Go has something to say about it.
+static bool describe(const struct kz_collective_ticket *p, const struct kz_collective_call *c, struct kz_meeting *o) {
+	static const uint8_t sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1}; // by ncclDataType_t
+	if ((uint32_t)c->type >= sizeof sizes || (uint32_t)c->op > 4 || (uint32_t)c->root >= p->n || !c->count || c->count >> 40) return false;
+	uint64_t bytes = c->count * sizes[c->type], n = p->n;
+	bool root = (uint32_t)c->root == p->rank;
+	if (bytes >> 40 || c->count > INT64_MAX / 8 / n) return false;
+	*o = (struct kz_meeting){.kind = (uint32_t)c->kind, .type = (uint32_t)c->type, .op = (uint32_t)c->op, .root = (uint32_t)c->root, .size = sizes[c->type],
+		.send = c->send, .recv = c->recv, .bytes = bytes, .send_bytes = bytes, .recv_bytes = bytes,
+		.call = (uint64_t)c->kind << 60 | (uint64_t)c->type << 56 | (uint64_t)c->op << 52 | (uint64_t)c->root << 40 | c->count}; // as op.call in Go
+	switch (c->kind) {
+	case KZ_MEET_REDUCE_SCATTER: o->send_bytes = n * bytes; break;
+	case KZ_MEET_ALL_GATHER: o->recv_bytes = n * bytes; break;
+	case KZ_MEET_REDUCE: o->recv_bytes = root ? bytes : 0; break;
+	case KZ_MEET_BROADCAST: o->send_bytes = root ? bytes : 0; break;
+	}
+	return holds(o->send, o->send_bytes) && holds(o->recv, o->recv_bytes);
+}
+
+int kz_fast_collective(struct kz_tickets *t, uint64_t context, const struct kz_collective_call *c) {
+	const struct kz_collective_ticket *p = collective_at(t, c->comm, c->stream);
+	struct kz_meeting o;
+	if (p->comm != c->comm || p->stream != c->stream || p->context != context || t->group || !enter(t, p->generation)) return 0;
+	bool ok = describe(p, c, &o) && kz_queue_meet(p->q, p->s, p->m, &o, 0) == KZ_OK;
+	if (ok) atomic_fetch_add_explicit(word(p->put), 1, memory_order_release);
+	leave(t);
+	return ok;
+}
+
+const struct kz_fast kz_fast = {kz_fast_launch, kz_fast_wait, kz_fast_query, kz_fast_answer, kz_fast_collective};
 
 // kz_gather copies the parameters that a list of addresses names. The addresses are the program's: the handler of faults goes on at
 // kz_gather_bad when one of them is bad, which is why this is not C; kz_store is there, too. Nothing is on the stack.

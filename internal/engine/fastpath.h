@@ -6,6 +6,8 @@
 
 struct kz_queue;
 struct kz_kernel;
+struct kz_sequence;
+struct kz_meet;
 
 enum { KZ_TICKET_PARAMS = 24, KZ_TICKET_BYTES = 512 }; // launches with more parameters go through Go
 
@@ -56,6 +58,24 @@ struct kz_answer {
 	uint32_t ask, value[2];
 };
 
+// What the stubs of NCCL's collectives pack: of a communicator's rank. op and root are 0 where a call has none.
+enum { KZ_COLLECTIVE_ALL_REDUCE = 1, KZ_COLLECTIVE_REDUCE_SCATTER, KZ_COLLECTIVE_REDUCE, KZ_COLLECTIVE_BROADCAST, KZ_COLLECTIVE_ALL_GATHER }; // KZ_MEET_*
+struct kz_collective_call {
+	uint64_t send, recv, count, comm, stream;
+	int32_t kind, type, op, root;
+};
+
+// A ticket for the collectives of a communicator whose ranks meet in memory.
+struct kz_collective_ticket {
+	uint64_t generation;
+	uint64_t comm, stream, context;
+	struct kz_queue *q;
+	struct kz_sequence *s;
+	struct kz_meet *m;
+	uint64_t put; // address of a word: work of the stream
+	uint32_t n, rank;
+};
+
 struct kz_tickets; // of one thread: nobody else looks at them
 
 uint64_t *kz_counters_new(uint64_t n); // n words, zero, for free(); NULL without memory
@@ -63,6 +83,8 @@ struct kz_tickets *kz_tickets_new(void); // for free(); NULL without memory
 void kz_ticket_put(struct kz_tickets *t, const struct kz_ticket *p);
 void kz_wait_put(struct kz_tickets *t, const struct kz_wait *w);
 void kz_answer_put(struct kz_tickets *t, const struct kz_answer *a);
+void kz_collective_put(struct kz_tickets *t, const struct kz_collective_ticket *c);
+void kz_tickets_group(struct kz_tickets *t, int in); // the thread's collectives are Go's, which has a group of them
 
 uint64_t *kz_generation(void); // read atomically; never 0
 // What tickets were checked against has changed: none made before is good any more, and none is in use when this returns.
@@ -80,10 +102,14 @@ kz_fast_answer_fn kz_fast_answer;
 // 1: all work of the stream is done. 0: Go must say.
 kz_fast_wait_fn kz_fast_query;
 
+typedef int kz_fast_collective_fn(struct kz_tickets *t, uint64_t context, const struct kz_collective_call *c);
+kz_fast_collective_fn kz_fast_collective;
+
 struct kz_fast {
 	kz_fast_launch_fn *launch;
 	kz_fast_wait_fn *wait, *query;
 	kz_fast_answer_fn *answer;
+	kz_fast_collective_fn *collective;
 };
 extern const struct kz_fast kz_fast;
 

@@ -246,7 +246,7 @@ uint64_t kz_device_launch(const struct kz_launch *l, struct kz_worker *w, uint32
 
 // --- queues and operations (queue.c) ---
 
-enum { KZ_OP_KERNEL, KZ_OP_COPY, KZ_OP_FILL, KZ_OP_TASK, KZ_OP_MARK, KZ_OP_WAIT };
+enum { KZ_OP_KERNEL, KZ_OP_COPY, KZ_OP_FILL, KZ_OP_TASK, KZ_OP_MARK, KZ_OP_WAIT, KZ_OP_MEET };
 enum { KZ_Q_IDLE, KZ_Q_READY, KZ_Q_RUNNING, KZ_Q_BLOCKED };
 enum { KZ_PRIORITIES = 8 };
 
@@ -301,6 +301,7 @@ struct kz_op {
 		struct { uint8_t *dst; uint64_t count, pitch, rows, unit; uint32_t value, size; struct kz_traced traced; } fill;
 		struct { uint64_t id; } task;
 		struct { struct kz_fence *f; } fence;
+		struct { uint64_t id; struct kz_sequence *s; struct kz_meet *m; uint32_t turn; bool entered; struct kz_meeting o; } meet; // id: as task's
 	} u;
 };
 _Static_assert(offsetof(struct kz_op, u.kernel.params) % 64 == 0, "parameters hold tensor maps, which are aligned to 64 bytes");
@@ -395,6 +396,12 @@ int kz_store(uint64_t to, uint32_t value); // the same: writes a word to the pro
 extern const char kz_gather_bad[];
 // kz_queue_launch that does not wait: KZ_NOMEM where the queue is full.
 int kz_queue_launch_now(struct kz_queue *q, struct kz_kernel *k, const struct kz_launch_args *a, const uint8_t *params);
+
+// kz_queue_meet's other half: makes op, which has no kind of its own yet, that operation. Preconditions: the queue's lock is held.
+void kz_meet_fill(struct kz_op *op, struct kz_sequence *s, struct kz_meet *m, const struct kz_meeting *o);
+bool kz_meet_step(struct kz_op *op, enum kz_patience how); // true: it is over; false: it is Go's to go on with. The caller drives its queue.
+void kz_meet_ref(struct kz_meet *m);
+bool kz_meet_crowded(const struct kz_meet *m, int threads); // so many threads of ours cannot do the operations of all ranks at once
 
 // --- scheduler (sched.c) ---
 

@@ -34,6 +34,8 @@ struct slot {
 };
 
 struct kz_meet {
+	_Atomic uint32_t refs;
+	_Atomic uint32_t users; // those inside, and SHUT
 	struct slot *slots;
 	uint32_t n, rank;
 	uint32_t count; // operations begun
@@ -50,6 +52,7 @@ struct kz_meet *kz_meet_new(void *segment, uint32_t n, uint32_t rank, int here, 
 	struct kz_meet *m = kz_held(calloc(1, sizeof *m + n * sizeof m->peers[0]));
 	if (!m) return NULL;
 	cpu_set_t set;
+	m->refs = 1;
 	m->slots = segment;
 	m->n = n;
 	m->rank = rank;
@@ -61,7 +64,25 @@ struct kz_meet *kz_meet_new(void *segment, uint32_t n, uint32_t rank, int here, 
 	return m;
 }
 
-void kz_meet_free(struct kz_meet *m) { free(m); }
+void kz_meet_ref(struct kz_meet *m) { atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed); }
+
+void kz_meet_unref(struct kz_meet *m) {
+	if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) == 1) free(m);
+}
+
+#define SHUT (UINT32_C(1) << 31)
+
+int kz_meet_enter(struct kz_meet *m) {
+	if (!(atomic_fetch_add(&m->users, 1) & SHUT)) return 1;
+	atomic_fetch_sub(&m->users, 1);
+	return 0;
+}
+
+void kz_meet_leave(struct kz_meet *m) { atomic_fetch_sub(&m->users, 1); }
+
+int kz_meet_shut(struct kz_meet *m) { return !(atomic_fetch_or(&m->users, SHUT) & ~SHUT); }
+
+int kz_meet_idle(struct kz_meet *m) { return !(atomic_load(&m->users) & ~SHUT); }
 
 static void wake(struct slot *s) {
 	if (atomic_load(&s->sleepers)) syscall(SYS_futex, &s->step, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -75,6 +96,8 @@ static void advance(struct kz_meet *m, uint32_t step) {
 
 static bool reached(struct slot *s, uint32_t step) { return (int32_t)(atomic_load_explicit(&s->step, memory_order_acquire) - step) >= 0; }
 
+bool kz_meet_crowded(const struct kz_meet *m, int threads) { return m->here && m->n > (uint32_t)threads; }
+
 // Sleeps until the step changes, for some time.
 static void futex_wait(struct kz_meet *m, struct slot *s, uint32_t step) {
 	struct timespec t = {.tv_nsec = SLEEP_NS};
@@ -85,14 +108,15 @@ static void futex_wait(struct kz_meet *m, struct slot *s, uint32_t step) {
 }
 
 // Waits until one has reached a step: it spins, and then sleeps if it may.
-static bool wait_for(struct kz_meet *m, struct slot *s, uint32_t step, bool sleep) {
+static bool wait_for(struct kz_meet *m, struct slot *s, uint32_t step, enum kz_patience how) {
+	if (how == KZ_MEET_POLL) return false;
 	int64_t start = kz_nanos(), now = start;
 	for (uint32_t i = 1; !reached(s, step) && now - start < m->spin && !atomic_load_explicit(&m->dead, memory_order_relaxed); i++) {
 		kz_relax();
 		if (i % 8 == 0) now = kz_nanos();
 	}
 	if (reached(s, step)) return true;
-	if (!sleep) return false;
+	if (how != KZ_MEET_SLEEP) return false;
 	futex_wait(m, s, step);
 	if (m->spin) {
 		m->spin = kz_nanos() - start < SPIN_MOST ? 2 * m->spin : m->spin / 2;
@@ -103,9 +127,9 @@ static bool wait_for(struct kz_meet *m, struct slot *s, uint32_t step, bool slee
 }
 
 // Waits until all have reached a step. The number of one that has not, or n.
-static uint32_t await(struct kz_meet *m, uint32_t step, bool sleep) {
+static uint32_t await(struct kz_meet *m, uint32_t step, enum kz_patience how) {
 	for (uint32_t r = 0; r < m->n; r++)
-		if (r != m->rank && !reached(&m->slots[r], step) && !wait_for(m, &m->slots[r], step, sleep)) return r;
+		if (r != m->rank && !reached(&m->slots[r], step) && !wait_for(m, &m->slots[r], step, how)) return r;
 	return m->n;
 }
 
@@ -226,9 +250,9 @@ static void work(struct kz_meet *m, struct kz_meeting *o) {
 	}
 }
 
-int kz_meet_run(struct kz_meet *m, struct kz_meeting *o, int sleep) {
+int kz_meet_run(struct kz_meet *m, struct kz_meeting *o, enum kz_patience how) {
 	enum { BEGIN, POSTED, LEFT };
-	int how;
+	int rc;
 	switch (o->phase) {
 	case BEGIN:
 		if (atomic_load(&m->dead)) return KZ_MEET_DEAD;
@@ -236,8 +260,8 @@ int kz_meet_run(struct kz_meet *m, struct kz_meeting *o, int sleep) {
 		o->phase = POSTED;
 		// fallthrough
 	case POSTED:
-		if ((o->who = await(m, 2 * o->turn - 1, sleep)) != m->n) return atomic_load(&m->dead) ? KZ_MEET_DEAD : KZ_MEET_LATE;
-		if ((how = compare(m, o)) != KZ_MEET_DONE) return how;
+		if ((o->who = await(m, 2 * o->turn - 1, how)) != m->n) return atomic_load(&m->dead) ? KZ_MEET_DEAD : KZ_MEET_LATE;
+		if ((rc = compare(m, o)) != KZ_MEET_DONE) return rc;
 		if (o->small) {
 			work(m, o);
 			return KZ_MEET_DONE;
@@ -249,7 +273,7 @@ int kz_meet_run(struct kz_meet *m, struct kz_meeting *o, int sleep) {
 		o->phase = LEFT;
 		// fallthrough
 	default:
-		if ((o->who = await(m, 2 * o->turn, sleep)) != m->n) return atomic_load(&m->dead) ? KZ_MEET_DEAD : KZ_MEET_LATE;
+		if ((o->who = await(m, 2 * o->turn, how)) != m->n) return atomic_load(&m->dead) ? KZ_MEET_DEAD : KZ_MEET_LATE;
 	}
 	return KZ_MEET_DONE;
 }

@@ -8,7 +8,11 @@ package engine
 #cgo nocallback kz_arena_moved
 #cgo noescape kz_meet_new
 #cgo nocallback kz_meet_new
-#cgo nocallback kz_meet_free
+#cgo nocallback kz_meet_unref
+#cgo nocallback kz_meet_enter
+#cgo nocallback kz_meet_leave
+#cgo nocallback kz_meet_shut
+#cgo nocallback kz_meet_idle
 #cgo noescape kz_meet_run
 #cgo nocallback kz_meet_run
 #cgo nocallback kz_meet_kill
@@ -63,8 +67,20 @@ func NewMeet(segment []byte, rank int, here bool, base uint64, peers []uint64) (
 	return &Meet{c}, nil
 }
 
-// Close frees it. Nobody may be in a call.
-func (m *Meet) Close() { C.kz_meet_free(m.c) }
+// Close frees it, once no operation of a queue names it.
+func (m *Meet) Close() { C.kz_meet_unref(m.c) }
+
+// Enter keeps the segment and the mappings from being taken away until Leave; false after Shut.
+func (m *Meet) Enter() bool { return C.kz_meet_enter(m.c) != 0 }
+
+// Leave is Enter's end.
+func (m *Meet) Leave() { C.kz_meet_leave(m.c) }
+
+// Shut lets nobody enter any more. It reports whether nobody is inside.
+func (m *Meet) Shut() bool { return C.kz_meet_shut(m.c) != 0 }
+
+// Idle reports whether nobody is inside.
+func (m *Meet) Idle() bool { return C.kz_meet_idle(m.c) != 0 }
 
 // Kill has the operations of this rank end.
 func (m *Meet) Kill() { C.kz_meet_kill(m.c) }
@@ -98,11 +114,19 @@ const (
 
 // Run does an operation. As long as a rank has not come, late is called now and then with its number; false ends the operation.
 func (m *Meet) Run(x *Meeting, late func(rank int) bool) (how Met, rank int, theirs uint64) {
-	o := C.struct_kz_meeting{call: C.uint64_t(x.Call), scale: C.uint64_t(x.Scale), send: C.uint64_t(x.Send), recv: C.uint64_t(x.Recv), bytes: C.uint64_t(x.Bytes),
+	o := x.c()
+	return m.run(&o, late)
+}
+
+func (x *Meeting) c() C.struct_kz_meeting {
+	return C.struct_kz_meeting{call: C.uint64_t(x.Call), scale: C.uint64_t(x.Scale), send: C.uint64_t(x.Send), recv: C.uint64_t(x.Recv), bytes: C.uint64_t(x.Bytes),
 		send_bytes: C.uint64_t(x.SendBytes), recv_bytes: C.uint64_t(x.RecvBytes), kind: C.uint32_t(x.Kind), _type: C.uint32_t(x.Type), op: C.uint32_t(x.Op), root: C.uint32_t(x.Root),
 		size: C.uint32_t(x.Size), other: flag(x.Other)}
+}
+
+func (m *Meet) run(o *C.struct_kz_meeting, late func(rank int) bool) (how Met, rank int, theirs uint64) {
 	for {
-		how = Met(C.kz_meet_run(m.c, &o, 1))
+		how = Met(C.kz_meet_run(m.c, o, C.KZ_MEET_SLEEP))
 		if how != MetLate || !late(int(o.who)) {
 			return how, int(o.who), uint64(o.theirs)
 		}

@@ -358,6 +358,15 @@ int kz_queue_task(struct kz_queue *q, uint64_t id, int inlinable, int always) {
 	return KZ_OK;
 }
 
+int kz_queue_meet(struct kz_queue *q, struct kz_sequence *s, struct kz_meet *m, const struct kz_meeting *o, int wait) {
+	if (kz_domain_bad(q->d)) return KZ_POISONED;
+	struct kz_op *op = room(q, wait) ? make(q, KZ_OP_MEET, sizeof *op) : NULL;
+	if (!op) return KZ_NOMEM;
+	kz_meet_fill(op, s, m, o);
+	end(q, op, true, 0);
+	return KZ_OK;
+}
+
 // --- fences ---
 
 void kz_fence_unref(struct kz_fence *f) {
@@ -549,7 +558,8 @@ int kz_task_done(void *task, uint64_t *id, void **next) {
 			if (!fence_pass(op->u.fence.f, q)) return 0;
 			continue;
 		}
-		if (next && op->kind == KZ_OP_TASK && op->inlinable) {
+		if (next && op->kind == KZ_OP_MEET && kz_meet_step(op, KZ_MEET_SLEEP)) continue; // the caller is nobody's worker: it may sleep
+		if (next && (op->kind == KZ_OP_TASK || op->kind == KZ_OP_MEET) && op->inlinable) {
 			task_block(q, op);
 			*id = op->u.task.id;
 			*next = op;
@@ -575,6 +585,9 @@ static int run_op(struct kz_ctx *c, struct kz_queue *q, struct kz_op *op, enum k
 		return kz_domain_bad(q->d) || kz_job_start(c, op) ? RAN : ELSEWHERE;
 	case KZ_OP_WAIT:
 		return fence_pass(op->u.fence.f, q) ? RAN : ELSEWHERE;
+	case KZ_OP_MEET:
+		if (kz_meet_step(op, who == KZ_WORKER ? KZ_MEET_SPIN : KZ_MEET_SLEEP)) return RAN;
+		// fallthrough
 	case KZ_OP_TASK:
 		return task_pass(q, op, who);
 	}

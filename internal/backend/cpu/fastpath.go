@@ -13,6 +13,7 @@ import (
 var (
 	_ backend.FastPath      = (*Device)(nil)
 	_ backend.FastPathQueue = (*Queue)(nil)
+	_ backend.EngineQueue   = (*Queue)(nil)
 )
 
 // Generation is the engine's.
@@ -32,6 +33,9 @@ var asks = [...]engine.Ask{
 func (d *Device) Answered(key backend.TicketKey, ask backend.Ask, of uint64, value [2]uint32) {
 	engine.Answered(key.Thread, engineKey(key), asks[ask], of, value)
 }
+
+// EngineQueue is the queue itself.
+func (q *Queue) EngineQueue() any { return q.q }
 
 // TicketLaunch is for compiled code that is launched as it is: without clusters, without launches of its own, in no need of a compilation.
 func (q *Queue) TicketLaunch(key backend.TicketKey, k backend.Kernel, l *backend.Launch, limits backend.LaunchLimits, put *atomic.Uint64) {

@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/ncclapi"
@@ -9,6 +10,9 @@ import (
 
 // enqueue checks an operation and puts it into its stream, or the thread's group. red is nil where nothing is reduced.
 func (t *Thread) enqueue(o *op, h ncclapi.NcclComm_t, red *ncclapi.NcclRedOp_t, s rt.CudaStream_t) error {
+	if t.group() == nil {
+		o.gen, o.handle = driver.Generation(), uint64(h) // before anything is checked
+	}
 	return t.perform(func(g *group) error {
 		var err error
 		if o.c, err = find(h); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"kudzu/internal/cudart"
 	"kudzu/internal/driver"
+	"kudzu/internal/engine"
 	"kudzu/internal/handle"
 	"kudzu/internal/lockrank"
 	"kudzu/internal/logx"
@@ -31,6 +32,8 @@ type comm struct {
 	told  chan struct{} // closed when its failure has been told of
 	gone  chan struct{} // closed when it has left
 	cause atomic.Pointer[failure]
+
+	seq *engine.Sequence // of its units
 
 	revoked   atomic.Bool // by its program: not an error
 	suspended atomic.Bool
@@ -56,8 +59,7 @@ type comm struct {
 	mu                     lockrank.Mutex[lockrank.NCCLComm]
 	isAway                 []bool // guarded by mu, as all that follows
 	isGone                 bool
-	isTold                 bool          // of its failure
-	tail                   chan struct{} // closed when the last unit is done; nil: there was none
+	isTold                 bool // of its failure
 	socks                  map[*sock]struct{}
 	scalars                map[int32]*scalar
 	nextOp                 int32
@@ -115,6 +117,9 @@ func (t *Thread) newComm(rank, n int32, cfg settings) (*comm, error) {
 		ready: make(chan struct{}), dead: make(chan struct{}), stop: make(chan struct{}), told: make(chan struct{}), gone: make(chan struct{}),
 		socks: map[*sock]struct{}{}, scalars: map[int32]*scalar{}, nextOp: int32(ncclapi.NcclNumOps), windows: map[uint64]window{}, derived: map[string]int{}, signals: map[signal]uint64{}, rung: make(chan struct{}, 1), nextBuffer: 1}
 	c.resize(int(rank), int(n))
+	if c.seq, err = engine.NewSequence(c.goOn); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -256,6 +261,7 @@ func (c *comm) end(f *failure) {
 		return
 	}
 	close(c.dead)
+	c.retire()
 	c.endVendor()
 	c.mu.Lock()
 	boot := c.boot
@@ -264,6 +270,23 @@ func (c *comm) end(f *failure) {
 		boot.over(news{c.rank, true, f.text})
 	}
 	c.drop()
+}
+
+// retire ends what C may do for the communicator. Its last operations may be a while in coming.
+func (c *comm) retire() {
+	engine.Changed()
+	if c.cause.Load() != nil {
+		c.seq.Kill()
+	}
+	if c.seq.Drained(0) {
+		c.seq.Forget()
+		return
+	}
+	go func() {
+		for !c.seq.Drained(time.Second) {
+		}
+		c.seq.Forget()
+	}()
 }
 
 // drop closes all connections, and lets nobody find this rank any more.
@@ -316,6 +339,7 @@ func (c *comm) leave() {
 	if before || c.cause.Load() != nil {
 		return
 	}
+	c.retire()
 	c.leaveVendor()
 	close(c.gone)
 	c.boot.over(news{rank: c.rank})
@@ -350,24 +374,18 @@ func (c *comm) err() error {
 
 // flush waits for the work that was put in.
 func (c *comm) flush(d *driver.Thread) {
-	c.mu.Lock()
-	tail := c.tail
-	c.mu.Unlock()
-	if tail == nil {
-		return
-	}
-	for {
-		select {
-		case <-tail:
+	for c.cause.Load() == nil {
+		done := c.seq.Drained(200 * time.Millisecond)
+		if done && !c.seq.Skipped() {
 			return
-		case <-c.dead:
+		}
+		// A context that failed runs nothing any more.
+		if err := c.inContext(d, func() error { return d.StreamQuery(0) }); err != nil && err != driver.Result(cu.CUDA_ERROR_NOT_READY) {
+			c.fail(err)
 			return
-		case <-time.After(200 * time.Millisecond):
-			// A context that failed runs nothing any more.
-			if err := c.inContext(d, func() error { return d.StreamQuery(0) }); err != nil && err != driver.Result(cu.CUDA_ERROR_NOT_READY) {
-				c.fail(err)
-				return
-			}
+		}
+		if done {
+			return
 		}
 	}
 }

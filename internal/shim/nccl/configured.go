@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"kudzu/internal/engine"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/ncclapi"
@@ -90,6 +91,7 @@ func (t *Thread) GroupSimulateEnd(at hostmem.Ptr) error {
 		return nil
 	}
 	groups.Delete(t.ID)
+	engine.TicketGroup(&t.Tickets, false)
 	return g.err
 }
 

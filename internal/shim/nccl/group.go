@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/engine"
 	"kudzu/internal/spec/cu"
 )
 
@@ -33,6 +34,7 @@ func (t *Thread) GroupStart() error {
 	if g == nil {
 		g = newGroup()
 		groups.Store(t.ID, g)
+		engine.TicketGroup(&t.Tickets, true)
 	}
 	g.depth++
 	return nil
@@ -50,6 +52,7 @@ func (t *Thread) GroupEnd() error {
 		return nil
 	}
 	groups.Delete(t.ID)
+	engine.TicketGroup(&t.Tickets, false)
 	if g.err != nil {
 		return g.err
 	}

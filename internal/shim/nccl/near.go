@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,8 +29,7 @@ type near struct {
 	m      *engine.Meet
 	seg    []byte
 	peers  []*peerMap // by rank; nil: of this process
-	users  int        // guarded by nearMu: operations that use it
-	closed bool       // guarded by nearMu
+	killed atomic.Bool
 }
 
 // peerMap is the mapping of another process's arena of device memory. All communicators have it in common.
@@ -275,36 +275,27 @@ func (n *near) release() {
 	}
 }
 
-func (n *near) enter() bool {
-	nearMu.Lock()
-	defer nearMu.Unlock()
-	if n.closed {
-		return false
-	}
-	n.users++
-	return true
-}
+// enter keeps everything where it is until leave; false: it was killed.
+func (n *near) enter() bool { return n.m.Enter() }
 
-func (n *near) leave() {
-	nearMu.Lock()
-	n.users--
-	last := n.closed && n.users == 0
-	nearMu.Unlock()
-	if last {
-		n.release()
-	}
-}
+func (n *near) leave() { n.m.Leave() }
 
 // kill ends operations that are under way, and gives everything back when the last one is over.
 func (n *near) kill() {
-	if !n.enter() {
+	if n.killed.Swap(true) {
 		return
 	}
 	n.m.Kill()
-	nearMu.Lock()
-	n.closed = true
-	nearMu.Unlock()
-	n.leave()
+	if n.m.Shut() {
+		n.release()
+		return
+	}
+	go func() {
+		for !n.m.Idle() {
+			time.Sleep(time.Millisecond)
+		}
+		n.release()
+	}()
 }
 
 // farewell is how long a rank that fails waits for another one that may be writing to its buffers. That takes as long as one operation
@@ -344,13 +335,20 @@ func (o *op) meet() (done bool, err error) {
 	if n == nil {
 		return false, nil
 	}
-	if !n.enter() {
-		return false, c.because(errClosed)
+	if o.begun == nil || !o.begun.Entered {
+		if !n.enter() {
+			return false, c.because(errClosed)
+		}
+		defer n.leave()
 	}
-	defer n.leave()
-	send, recv := o.needs()
-	how, r, theirs := n.m.Run(&engine.Meeting{Call: o.call(), Scale: o.by.value(), Send: o.send, Recv: o.recv, Bytes: o.bytes(), SendBytes: send, RecvBytes: recv,
-		Kind: int(o.kind), Type: int(o.typ), Op: o.red, Root: o.root, Size: o.size(), Other: o.kind == allToAll && o.send == o.recv}, c.patient)
+	var how engine.Met
+	var r int
+	var theirs uint64
+	if o.begun != nil {
+		how, r, theirs = n.m.Resume(o.begun, c.patient)
+	} else {
+		how, r, theirs = n.m.Run(o.meeting(), c.patient)
+	}
 	switch how {
 	case engine.MetDone:
 		return true, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kudzu/internal/driver"
+	"kudzu/internal/engine"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/ncclapi"
 )
@@ -58,6 +59,10 @@ type op struct {
 	to    *target // of a put
 	waits []ncclapi.NcclWaitSignalDesc_t
 	kept  [2][]byte // the buffers of one that works on copies
+
+	gen    uint64        // of tickets, when the call began; 0: it gets none
+	handle uint64        // the communicator's, for that
+	begun  *engine.Begun // nil: nobody has begun it
 }
 
 func (o *op) size() uint64  { return typeSizes[o.typ] }
@@ -112,6 +117,13 @@ func (o *op) needs() (send, recv uint64) {
 		return 0, b
 	}
 	return b, b
+}
+
+// meeting is the operation in the engine's words.
+func (o *op) meeting() *engine.Meeting {
+	send, recv := o.needs()
+	return &engine.Meeting{Call: o.call(), Scale: o.by.value(), Send: o.send, Recv: o.recv, Bytes: o.bytes(), SendBytes: send, RecvBytes: recv,
+		Kind: int(o.kind), Type: int(o.typ), Op: o.red, Root: o.root, Size: o.size(), Other: o.kind == allToAll && o.send == o.recv}
 }
 
 // check looks at the arguments of a call.

@@ -16,9 +16,9 @@ type plan struct {
 
 // together lets every rank know a few bytes of each, outside of any stream.
 func (c *comm) together(mine []byte) ([][]byte, error) {
-	prev, done := c.turn()
-	defer close(done)
-	if u := (&unit{c: c}); !u.after(prev) {
+	u := &unit{c: c, turn: c.seq.Take()}
+	defer c.seq.End()
+	if !u.after() {
 		return nil, c.err()
 	}
 	o := &op{c: c, kind: gatherBytes, count: uint64(len(mine))}

@@ -28,7 +28,7 @@ type back struct {
 // runStaged does the units of a group on copies: all at once, because they may wait for each other.
 func runStaged(d *driver.Thread, list []*staged) error {
 	for _, u := range list {
-		u.prev, u.done = u.c.turn()
+		u.turn = u.c.seq.Take()
 	}
 	var err error
 	for _, u := range list {
@@ -39,8 +39,8 @@ func runStaged(d *driver.Thread, list []*staged) error {
 	var wg sync.WaitGroup
 	for _, u := range list {
 		wg.Go(func() {
-			defer close(u.done)
-			if u.after(u.prev) && err == nil {
+			defer u.c.seq.End()
+			if u.after() && err == nil {
 				u.execute()
 			}
 		})

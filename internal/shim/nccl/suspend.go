@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"kudzu/internal/engine"
 	"kudzu/internal/spec/ncclapi"
 )
 
@@ -20,6 +21,7 @@ func (t *Thread) CommSuspend(h ncclapi.NcclComm_t, flags int32) error {
 	if !c.suspended.CompareAndSwap(false, true) {
 		return badUsage("ncclCommSuspend of a communicator that is suspended")
 	}
+	engine.Changed() // C does not know of it
 	return nil
 }
 

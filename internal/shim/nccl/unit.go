@@ -1,28 +1,25 @@
 package nccl
 
 import (
+	"errors"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"kudzu/internal/backend"
 	"kudzu/internal/driver"
+	"kudzu/internal/engine"
 	"kudzu/internal/spec/cu"
+	"kudzu/internal/spec/ncclapi"
+	"kudzu/internal/trace/emit"
 )
 
 // unit is what one group, or a call outside of one, gives one communicator: one task of a stream.
 type unit struct {
 	c    *comm
 	ops  []*op
-	late bool // captured: its place among the units is where the graph runs it
-	prev <-chan struct{}
-	done chan struct{}
-}
-
-// turn is a place behind the units that there are. Units of a communicator run one after another, whatever their streams.
-func (c *comm) turn() (prev <-chan struct{}, done chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	prev, done = c.tail, make(chan struct{})
-	c.tail = done
-	return prev, done
+	late bool   // captured: its place among the units is where the graph runs it
+	turn uint32 // its place. Units of a communicator run one after another, whatever their streams
 }
 
 // launch puts the unit into a stream; the other streams that its calls named wait for it, and it for them.
@@ -36,11 +33,14 @@ func (u *unit) launch(d *driver.Thread, streams []cu.CUstream) error {
 			return err
 		}
 		if u.late = status == cu.CU_STREAM_CAPTURE_STATUS_ACTIVE; !u.late {
-			u.prev, u.done = u.c.turn()
+			if done, err := u.direct(d, streams[0]); done || err != nil {
+				return errors.Join(err, order(d, streams[1:], streams[:1]))
+			}
+			u.turn = u.c.seq.Take()
 		}
 		if err := d.InStream(streams[0], u.run); err != nil {
-			if u.done != nil {
-				go func() { u.after(u.prev); close(u.done) }()
+			if !u.late {
+				go func() { u.after(); u.c.seq.End() }()
 			}
 			return err
 		}
@@ -73,25 +73,63 @@ func order(d *driver.Thread, later, earlier []cu.CUstream) error {
 	return nil
 }
 
-// after waits for an earlier unit, and reports whether the communicator is still of use.
-func (u *unit) after(prev <-chan struct{}) bool {
-	if prev != nil {
-		select {
-		case <-prev:
-		case <-u.c.dead:
+// direct puts the unit into the queue of a stream as an operation of the engine's. Not done: it is more than one operation, or its ranks
+// have no memory in common.
+func (u *unit) direct(d *driver.Thread, stream cu.CUstream) (done bool, err error) {
+	c, o := u.c, u.ops[0]
+	if len(u.ops) > 1 || o.kind > scatter || o.by != nil && o.by.at != 0 || emit.On() != nil { // a recorder wants to hear of tasks
+		return false, nil
+	}
+	c.mu.Lock()
+	n := c.near
+	c.mu.Unlock()
+	if n == nil || !n.enter() {
+		return false, nil
+	}
+	defer n.leave()
+	return d.InQueue(stream, o.gen, func(queue any, key backend.TicketKey, count *atomic.Uint64) error {
+		q := queue.(*engine.Queue)
+		err := q.Meet(c.seq, n.m, o.meeting())
+		if err == nil && key.Generation != 0 && o.by == nil && o.kind <= allGather {
+			q.TicketCollective(key.Thread, engine.TicketKey{Generation: key.Generation, Stream: key.Stream, Context: key.Context}, o.handle, c.n, c.rank, c.seq, n.m, count)
 		}
+		return err
+	})
+}
+
+// goOn does the rest of such an operation, whose other ranks did not come at once, or failed, or do it with messages.
+func (c *comm) goOn(b *engine.Begun) {
+	u := &unit{c: c, turn: b.Turn}
+	alive := u.after()
+	m := b.Meeting()
+	o := &op{c: c, kind: kind(m.Kind), send: m.Send, recv: m.Recv, count: m.Bytes / m.Size, typ: ncclapi.NcclDataType_t(m.Type), red: m.Op, root: m.Root, begun: b}
+	if o.red == scaled {
+		o.by = &scalar{typ: o.typ, bits: m.Scale}
+	}
+	if alive || b.Entered {
+		if err := o.run(); err != nil {
+			u.failed(err)
+		}
+	}
+	b.End()
+}
+
+// after waits for the units before this one, and reports whether the communicator is still of use.
+func (u *unit) after() bool {
+	for u.c.cause.Load() == nil && !u.c.seq.Wait(u.turn, turnSleep) { // woken when the communicator ends
 	}
 	return u.c.cause.Load() == nil
 }
 
+const turnSleep = 50 * time.Millisecond
+
 // run is the task: it meets the other ranks. A failure ends the communicator, and leaves the stream alone.
 func (u *unit) run() {
-	prev, done := u.prev, u.done
 	if u.late {
-		prev, done = u.c.turn()
+		u.turn = u.c.seq.Take()
 	}
-	defer close(done)
-	if u.after(prev) {
+	defer u.c.seq.End()
+	if u.after() {
 		u.execute()
 	}
 }
