@@ -27,6 +27,7 @@ func TestPrograms(t *testing.T) {
 		{"abi_altstack", []string{"-L" + libs, "-lcuda", "-lpthread"}},
 		{"abi_handles", []string{"-L" + libs, "-lcuda"}},
 		{"abi_streams", []string{"-L" + libs, "-lcuda"}},
+		{"abi_nccl", []string{"-L" + libs, "-lnccl", "-lcudart"}},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

@@ -117,8 +117,9 @@ func (t *Thread) Installed() ([]backend.Device, error) {
 	return s.installed, nil
 }
 
-// InStream is OnHost that a capture records: fn is called at every launch of the graph. It may wait for another such task.
-func (t *Thread) InStream(stream cu.CUstream, fn func()) error {
+// InStream is OnHost that a capture records: begin is called when the task is put into a queue, at every launch of the graph, and says
+// what to call there. That may wait for another such task. cancel is called where it could not be put in.
+func (t *Thread) InStream(stream cu.CUstream, begin func() (run, cancel func())) error {
 	st, err := t.stream(stream)
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func (t *Thread) InStream(stream cu.CUstream, fn func()) error {
 	if !st.ctx.dev.info.HostVisible {
 		return errNotSupported
 	}
-	return t.submit(st, &hostTask{call: fn, rendezvous: true})
+	return t.submit(st, &hostTask{begin: begin, rendezvous: true})
 }
 
 // InQueue lets put add work to the queue of a stream, which is the engine's. Where C may add the like without Go while the generation

@@ -98,7 +98,8 @@ func (s *setTask) run(q backend.Queue) error {
 type hostTask struct {
 	params     cu.CUDA_HOST_NODE_PARAMS
 	call       func()
-	rendezvous bool // it waits for tasks of other streams: see GraphExec.assign
+	rendezvous bool                        // it waits for tasks of other streams: see GraphExec.assign
+	begin      func() (run, cancel func()) // gives what to call each time that it is put into a queue, in place of call; nil: it is call
 }
 
 func newHostTask(s *state, fn cu.CUhostFn, user uint64) (*hostTask, error) {
@@ -116,10 +117,19 @@ func (h *hostTask) kind() cu.CUgraphNodeType { return cu.CU_GRAPH_NODE_TYPE_HOST
 
 func (h *hostTask) run(q backend.Queue) error {
 	// A function of the program is not called on the program's own thread: it may hold a lock there that the function takes.
+	put := q.Host
 	if inline, ok := q.(backend.InlineHost); ok && h.rendezvous {
-		return inline.HostInline(tracedHost(q, h.call))
+		put = inline.HostInline
 	}
-	return q.Host(tracedHost(q, h.call))
+	if h.begin == nil {
+		return put(tracedHost(q, h.call))
+	}
+	run, cancel := h.begin()
+	err := put(tracedHost(q, run))
+	if err != nil {
+		cancel()
+	}
+	return err
 }
 
 // emptyTask orders other nodes.

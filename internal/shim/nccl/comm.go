@@ -283,7 +283,9 @@ func (c *comm) retire() {
 		return
 	}
 	go func() {
-		for !c.seq.Drained(time.Second) {
+		// A task of a context that failed is never called. What has begun ends sooner than that.
+		for end := time.Now().Add(time.Minute); !c.seq.Drained(0) && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
 		}
 		c.seq.Forget()
 	}()

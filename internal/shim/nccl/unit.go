@@ -18,7 +18,6 @@ import (
 type unit struct {
 	c    *comm
 	ops  []*op
-	late bool   // captured: its place among the units is where the graph runs it
 	turn uint32 // its place. Units of a communicator run one after another, whatever their streams
 }
 
@@ -32,16 +31,12 @@ func (u *unit) launch(d *driver.Thread, streams []cu.CUstream) error {
 		if err != nil {
 			return err
 		}
-		if u.late = status == cu.CU_STREAM_CAPTURE_STATUS_ACTIVE; !u.late {
+		if status != cu.CU_STREAM_CAPTURE_STATUS_ACTIVE {
 			if done, err := u.direct(d, streams[0]); done || err != nil {
 				return errors.Join(err, order(d, streams[1:], streams[:1]))
 			}
-			u.turn = u.c.seq.Take()
 		}
-		if err := d.InStream(streams[0], u.run); err != nil {
-			if !u.late {
-				go func() { u.after(); u.c.seq.End() }()
-			}
+		if err := d.InStream(streams[0], u.begin); err != nil {
 			return err
 		}
 		return order(d, streams[1:], streams[:1])
@@ -123,11 +118,20 @@ func (u *unit) after() bool {
 
 const turnSleep = 50 * time.Millisecond
 
+// begin gives the unit its place when it is put into a queue: a graph does that at each launch.
+func (u *unit) begin() (run, cancel func()) {
+	own := *u
+	own.turn = u.c.seq.Take()
+	return own.run, func() {
+		go func() {
+			own.after()
+			own.c.seq.End()
+		}()
+	}
+}
+
 // run is the task: it meets the other ranks. A failure ends the communicator, and leaves the stream alone.
 func (u *unit) run() {
-	if u.late {
-		u.turn = u.c.seq.Take()
-	}
 	defer u.c.seq.End()
 	if u.after() {
 		u.execute()
