@@ -2,6 +2,8 @@ package c
 
 import (
 	"bytes"
+	"compress/gzip"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,7 +51,7 @@ func dist(t *testing.T) string {
 // this package by it.
 func touch(t *testing.T) {
 	t.Helper()
-	for _, pattern := range []string{"base/*", "front/*", "audit/*", "devices/*", "static/*", "cufile/*", "nvshmem/*", "nvtx/*", "enter/*", "../include/*", "../scripts/dist.sh", "../cmd/libkudzu/*", "../internal/*/*", "../internal/*/*/*", "../internal/shim/cublas/testdata/*"} {
+	for _, pattern := range []string{"base/*", "front/*", "audit/*", "devices/*", "static/*", "cufile/*", "nvshmem/*", "nvtx/*", "enter/*", "../include/*", "../scripts/dist.sh", "../cmd/libkudzu/*", "../internal/*/*", "../internal/*/*/*", "../internal/shim/cublas/testdata/*", "../internal/shim/cublaslt/testdata/*"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -67,6 +69,25 @@ func compile(t *testing.T, name string, args ...string) string {
 	src := filepath.Join(root(t), "testdata/apps", name+".c")
 	cc(t, append([]string{"-std=gnu11", "-O1", "-Wall", "-I" + filepath.Join(root(t), "include"), "-I" + filepath.Dir(src), src, "-o", exe}, args...)...)
 	return exe
+}
+
+// unpacked is a compressed file of the repository.
+func unpacked(t *testing.T, name string) []byte {
+	t.Helper()
+	f, err := os.Open(filepath.Join(root(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func cc(t *testing.T, args ...string) {

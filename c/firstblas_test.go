@@ -2,7 +2,7 @@ package c
 
 import (
 	"bufio"
-	"compress/gzip"
+	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -37,17 +37,9 @@ func firstBlas(t *testing.T, major string) string {
 // results within 256 units of the type's rounding, of numbers of the line's size.
 func likeH200(t *testing.T, got []string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(root(t), "internal/shim/cublas/testdata/h200_first.txt.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := bytes.NewReader(unpacked(t, "internal/shim/cublas/testdata/h200_first.txt.gz"))
 	n := 0
-	for s := bufio.NewScanner(z); s.Scan(); n++ {
+	for s := bufio.NewScanner(text); s.Scan(); n++ {
 		if n >= len(got) {
 			t.Fatalf("%d lines, on an H200 more", n)
 		}
@@ -118,4 +110,29 @@ func TestFirstBlasMisuse(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// TestFirstBlasRatio: the program's own routine does the rows of cublasXt's product that it did on an H200.
+func TestFirstBlasRatio(t *testing.T) {
+	exe, libs := firstBlas(t, "13"), dist(t)
+	text, err := os.ReadFile(filepath.Join(root(t), "internal/shim/cublas/testdata/h200_ratio.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{} // there is none for the ratio of 1
+	for line := range strings.Lines(string(text)) {
+		name, answer, _ := strings.Cut(strings.TrimSpace(line), " : ")
+		want[name] = answer
+	}
+	for i := range 21 {
+		stdout, stderr, err := run(t, libs, nil, exe, "ratio", strconv.Itoa(i))
+		name, got, _ := strings.Cut(strings.TrimSpace(stdout), " : ")
+		if w, ok := want[name]; err != nil || ok && got != w {
+			t.Errorf("%s: %v %s\non an H200 %s\n%s", name, err, got, w, stderr)
+		}
+		delete(want, name)
+	}
+	if len(want) != 0 {
+		t.Errorf("only on an H200: %v", want)
+	}
 }

@@ -2,9 +2,7 @@ package c
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,21 +273,8 @@ func (x traceTool) testH200(t *testing.T) {
 		t.Fatalf("kinds.ptx is %s, and an H200 ran another: record it again there (kudzu trace --real --format=binary -- ./kinds kinds.ptx), "+
 			"put the .kzt, compressed, in the place of testdata/traces/kinds-h200.kzt.gz, and the new name here", filepath.Base(modules[0]))
 	}
-	f, err := os.Open(filepath.Join(root(t), "testdata/traces/kinds-h200.kzt.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
 	card := t.TempDir()
-	write(t, filepath.Join(card, "1-0.kzt"), b)
+	write(t, filepath.Join(card, "1-0.kzt"), unpacked(t, "testdata/traces/kinds-h200.kzt.gz"))
 	if err := os.Symlink(filepath.Join(dir, trace.ModulesDir), filepath.Join(card, trace.ModulesDir)); err != nil {
 		t.Fatal(err)
 	}

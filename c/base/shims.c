@@ -14,6 +14,12 @@ const char *kzb_cublasLtGetStatusName(int code) { return kzb_cublasGetStatusName
 
 const char *kzb_cublasLtGetStatusString(int code) { return kzb_cublasGetStatusString(code); }
 
+// NVIDIA's libcublas calls these of the libcublasLt it finds, at cublasCreate and cublasDestroy, and needs a 0: on an H200 a library
+// that does no more than that was enough for both. Their signatures are not public.
+int kzb_cublasLtCtxInit(void) { return 0; }
+
+int kzb_cublasLtShutdownCtx(void) { return 0; }
+
 // The versions are those of the releases whose names the tables list: 11.11.3, of CUDA 11.8, 12.9 and 13.0. Programs compare them
 // with the soname they opened, so each library says its own.
 enum { VERSION_11 = 111103, VERSION_12 = 120900, VERSION_13 = 130000, CUDART_11 = 11080, CUDART_12 = 12090, CUDART_13 = 13000 };
