@@ -315,6 +315,9 @@ func (t *Thread) Matmul(h lt.CublasLtHandle_t, desc, alpha, a, adesc, b, bdesc, 
 	if p.grad != gradNone && p.gradAt == 0 || p.act >= 3 && p.aux == 0 {
 		return invalidValue
 	}
+	if p.narrow != nil && c == d && p.narrow.c != p.narrow.d { // an H200 refuses it, also where C is not read
+		return invalidValue
+	}
 	product := cublas.Product{M: p.m, N: p.n, K: p.k, Batch: p.batch, A: p.a, B: p.b, C: p.d, TA: p.ab, TC: p.out, Sum: p.sum, Alpha: sa, Beta: sb}
 	pack, _ := x.Spaces()
 	if p.narrow != nil {
