@@ -90,7 +90,13 @@ func (k *Kernels) LaunchShared(d *driver.Thread, stream cu.CUstream, name string
 // Params lays kernel parameters out, each at its natural alignment.
 type Params struct{ bytes []byte }
 
+// paramRoom is as much as the parameters of most kernels take: they are laid out at every call, in one piece of memory.
+const paramRoom = 384
+
 func (p *Params) align(n int) {
+	if p.bytes == nil {
+		p.bytes = make([]byte, 0, paramRoom)
+	}
 	for len(p.bytes)%n != 0 {
 		p.bytes = append(p.bytes, 0)
 	}

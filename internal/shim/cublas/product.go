@@ -51,7 +51,6 @@ const (
 	maxSide = 1 << 31 // sizes travel as 32-bit numbers
 	maxGrid = 65535   // second and third side of a grid
 	maxPack = 256 << 20
-	fewDots = 4 // columns up to which rows are multiplied with columns directly
 
 	deepest = 512 // elements of a sum that are multiplied before it is written to C: a panel of B then is half of a first cache
 )
@@ -94,10 +93,13 @@ func (p *Product) run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 	switch {
 	case p.K == 0 || p.Alpha.IsZero():
 		return p.scale(d, stream)
-	case p.dotsFit():
-		return p.dots(d, stream)
+	case p.isTiny():
+		return p.tiny(d, stream)
 	case p.isSmall():
 		return p.small(d, stream)
+	}
+	if s, ok := p.skinny(); ok {
+		return p.thin(d, stream, space, &s)
 	}
 	space.Hold() // no other call's panels come between packing and multiplying
 	defer space.Release()
@@ -166,24 +168,6 @@ func (v View) From(first, col int64, e Elem) View {
 	}
 	v.Base += uint64(first*v.Stride+col*v.LD) * uint64(e.Size())
 	return v
-}
-
-// dotsFit: few columns, and both vectors of every dot product lie together.
-func (p *Product) dotsFit() bool {
-	return p.N <= fewDots && p.Part == PartAll && !p.Real && (p.A.Op == blas.CUBLAS_OP_T || p.A.Op == blas.CUBLAS_OP_C) && p.B.Op == blas.CUBLAS_OP_N && p.Sum == F32 && p.Batch <= maxGrid &&
-		(p.TC == p.TA || p.TC == F32) && p.M/8 < maxSide
-}
-
-func (p *Product) dots(d *driver.Thread, stream cu.CUstream) error {
-	var q shim.Params
-	p.A.Put(&q)
-	p.B.Put(&q)
-	p.C.Put(&q)
-	p.Alpha.Put(&q)
-	p.Beta.Put(&q)
-	q.U32(uint32(p.M), uint32(p.N), uint32(p.K))
-	grid := [3]uint32{uint32((p.M + 7) / 8), uint32((p.N + fewDots - 1) / fewDots), uint32(p.Batch)}
-	return gemmKernels.Launch(d, stream, fmt.Sprintf("dots_%s_%s", p.TA, p.TC), grid, [3]uint32{32, 8, 1}, &q)
 }
 
 // tiles packs both operands and multiplies the panels, as many matrices of the batch at a time as the workspace takes.

@@ -3,6 +3,7 @@ package cublas
 import (
 	"kudzu/internal/driver"
 	"kudzu/internal/shim"
+	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
 )
 
@@ -22,18 +23,26 @@ func (p *Product) isSmall() bool {
 }
 
 func (p *Product) small(d *driver.Thread, stream cu.CUstream) error {
-	wide := tileColumns[p.Sum]
-	rows, panels := (p.M+smallRows-1)/smallRows, (p.N+wide-1)/wide
+	rows, wide := (p.M+smallRows-1)/smallRows, p.smallWide()
+	panels := (p.N + wide - 1) / wide
 	columns := int64(1)
 	if rows == 1 && p.Batch == 1 && p.M*p.N*p.K >= 2*smallWork { // the other worker is worth waking
 		columns = 2
 	}
-	return p.launchSmall(d, stream, p.A, rows, (panels+columns-1)/columns, false)
+	return p.launchSmall(d, stream, p.A, rows, (panels+columns-1)/columns, wide, false)
+}
+
+// smallWide is the width of tiles with which fewer columns are computed for nothing.
+func (p *Product) smallWide() int64 {
+	wide := tileColumns[p.Sum]
+	if narrow := wide * 2 / 3; (p.N+narrow-1)/narrow*narrow < (p.N+wide-1)/wide*wide {
+		return narrow
+	}
+	return wide
 }
 
 // launchSmall has `rows` blocks, each of which takes `per` panels of columns at a time. packed: A are panels already.
-func (p *Product) launchSmall(d *driver.Thread, stream cu.CUstream, a View, rows, per int64, packed bool) error {
-	wide := tileColumns[p.Sum]
+func (p *Product) launchSmall(d *driver.Thread, stream cu.CUstream, a View, rows, per, wide int64, packed bool) error {
 	panels := (p.N + wide - 1) / wide
 	for first := int64(0); first < p.Batch; first += maxGrid {
 		var q shim.Params
@@ -44,11 +53,49 @@ func (p *Product) launchSmall(d *driver.Thread, stream cu.CUstream, a View, rows
 		p.Beta.Put(&q)
 		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside(), 0, uint32(per), flag(packed))
 		grid := [3]uint32{uint32(rows), uint32((panels + per - 1) / per), uint32(min(p.Batch-first, maxGrid))}
-		if err := gemmKernels.Launch(d, stream, "small_"+p.TA.String(), grid, [3]uint32{32, 1, 1}, &q); err != nil {
+		if err := gemmKernels.Launch(d, stream, smallNames[wide], grid, [3]uint32{32, 1, 1}, &q); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// smallNames are the kernels, by the width of their tiles.
+var smallNames = map[int64]string{8: "small8_f32", 12: "small12_f32", 4: "small4_f64", 6: "small6_f64"}
+
+const (
+	tinyRows  = 16 // the most rows of kernels/tiny.cu
+	tinyBatch = 16 // and matrices that a block takes
+)
+
+// isTiny: many matrices of few rows, which lie together.
+func (p *Product) isTiny() bool {
+	return p.Batch > 1 && p.M <= tinyRows && p.A.Op == blas.CUBLAS_OP_N && p.Plain() && p.isSmall()
+}
+
+// tiny is one launch for the batch.
+func (p *Product) tiny(d *driver.Thread, stream cu.CUstream) error {
+	workers, err := processors(d)
+	if err != nil {
+		return err
+	}
+	column, step := p.B.LD, int64(1)
+	if p.B.Op != blas.CUBLAS_OP_N {
+		column, step = step, column
+	}
+	each := max(1, min(tinyBatch, p.Batch/(4*workers)))
+	var q shim.Params
+	p.A.Put(&q)
+	p.B.Put(&q)
+	p.C.Put(&q)
+	p.Alpha.Put(&q)
+	p.Beta.Put(&q)
+	q.U64(uint64(column), uint64(step)).U32(uint32(p.M), uint32(p.N), uint32(p.K), 0, uint32(p.Batch), uint32(each))
+	name := "tiny_16_"
+	if p.M <= 8 {
+		name = "tiny_8_"
+	}
+	return tinyKernels.Launch(d, stream, name+p.TA.String(), [3]uint32{uint32((p.Batch + each - 1) / each), 1, 1}, [3]uint32{32, 1, 1}, &q)
 }
 
 // fewRows: so few rows that packing B for them costs more than it saves.
@@ -81,5 +128,5 @@ func (p *Product) flat(d *driver.Thread, stream cu.CUstream, space *shim.Workspa
 	wide := tileColumns[p.Sum]
 	columns := (p.N + wide - 1) / wide
 	parts := max(1, min(columns, 4*workers/p.Batch, p.N*p.K*p.M/smallWork))
-	return p.launchSmall(d, stream, View{Base: s.to, Stride: s.stride()}, 1, (columns+parts-1)/parts, true)
+	return p.launchSmall(d, stream, View{Base: s.to, Stride: s.stride()}, 1, (columns+parts-1)/parts, wide, true)
 }

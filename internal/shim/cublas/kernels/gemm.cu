@@ -2,7 +2,7 @@
 //
 // Large products are packed first: op(A) into panels of 32 rows, op(B) into panels of N columns, both in the type of the
 // sums, so that the inner loop reads two streams forward, one value of A a lane and N values of B that all lanes share.
-// The tile of 32 × N sums stays in registers. Small ones and rows times columns have kernels of their own.
+// The tile of 32 × N sums stays in registers. Small ones have kernels of their own, and skinny ones (skinny.cu).
 #include "device.h"
 
 enum { ROWS = 32, TURN = 33, PANELS = 8 };
@@ -227,12 +227,19 @@ template <int N, class C> __device__ __attribute__((always_inline)) void fetchTi
         fetch(out + (s64)(j0 + j) * o.c.ld);
 }
 
-// leaveTile writes the sums of 32 rows from i0 and N columns from j0 to C.
+// leaveTile writes the sums of 32 rows from i0 and N columns from j0 to C. With an alpha of 0 they are 0: there was nothing to add (depth).
 template <class W, class C, int N> __device__ __attribute__((always_inline)) void leaveTile(W (&sum)[N], C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
     u32 row = i0 + LANE;
     if (row >= o.m)
         return;
     out += row;
+    if (o.part == 0 && zero(beta)) { // what C held must not be looked at: it may be NaN
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            if (j0 + j < o.n)
+                store(out + (s64)(j0 + j) * o.c.ld, mul(alpha, sum[j]));
+        return;
+    }
 #pragma unroll
     for (int j = 0; j < N; j++) {
         if (j0 + j >= o.n)
@@ -240,14 +247,15 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
         if (!within(o.part, row, j0 + j))
             continue;
         C *p = out + (s64)(j0 + j) * o.c.ld;
-        W v = {};
-        if (!zero(alpha)) // nor may A be seen in it: its sums may be NaN
-            v = mul(alpha, sum[j]);
-        if (!zero(beta)) // what C held must not be looked at otherwise: it may be NaN
+        W v = mul(alpha, sum[j]);
+        if (!zero(beta))
             v = fma(beta, load(p), v);
         put(p, v, o.part, row, j0 + j);
     }
 }
+
+// depth is how much of k is added: nothing with an alpha of 0, as A may be NaN.
+template <class W> __device__ inline u32 depth(const Output &o, W alpha) { return zero(alpha) ? 0 : o.k; }
 
 // tile is the work of a warp: 32 rows from i0, N columns from j0, whose panels a and b are. It and what calls it must be inlined: a call
 // passes what all lanes share through local memory, after which nothing is known to be shared, and the same sums take ten times as long.
@@ -255,8 +263,9 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
     fetchTile<N>(out + i0 + LANE, o, j0);
     a += LANE;
     W sum[N] = {};
+    u32 k = depth(o, alpha);
 #pragma unroll 1
-    for (u32 l = 0; l < o.k; l++) {
+    for (u32 l = 0; l < k; l++) {
         W av = a[0];
 #pragma unroll
         for (int j = 0; j < N; j++)
@@ -267,7 +276,9 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
     leaveTile<W, C, N>(sum, out, o, alpha, beta, i0, j0);
 }
 
-template <class W, class C, int N> __device__ __attribute__((always_inline)) void tiles(u64 pa, s64 strideA, u64 pb, s64 strideB, const Output &o, const Claims &claims, u32 *box) {
+// tiles has copies of its parameters: clang 22 reads one again behind the atomic of claim, in the one lane that does it, and what it says is
+// then no longer known to be the same in all. The same sums took twice as long, by gathers.
+template <class W, class C, int N> __device__ __attribute__((always_inline)) void tiles(u64 pa, s64 strideA, u64 pb, s64 strideB, Output o, Claims claims, u32 *box) {
     u32 batch = BLOCK_Z;
     u32 wide = (o.n + N - 1) / N, panels = (o.m + ROWS - 1) / ROWS;
     const W *a = (const W *)pa + strideA * (s64)batch;
@@ -321,7 +332,7 @@ TILE(s32_s32, int, int, 12)
 // same, so that no order is better than another.
 enum { SMALL_K = 128 };
 
-template <class W, int N> __device__ __attribute__((always_inline)) void smallTile(const W *a, s64 next, const W *b, s64 column, s64 step, W *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
+template <class W, int N, bool WHOLE> __device__ __attribute__((always_inline)) void smallTile(const W *a, s64 next, const W *b, s64 column, s64 step, W *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
     fetchTile<N>(out + i0 + LANE, o, j0);
     const W *col[N];
 #pragma unroll
@@ -330,9 +341,12 @@ template <class W, int N> __device__ __attribute__((always_inline)) void smallTi
     a += LANE;
     W sum[N] = {};
     s64 at = 0;
+    u32 k = depth(o, alpha);
 #pragma unroll 1
-    for (u32 l = 0; l < o.k; l++) {
-        W av = a[0];
+    for (u32 l = 0; l < k; l++) {
+        W av = {};
+        if (WHOLE || i0 + LANE < o.m)
+            av = a[0];
 #pragma unroll
         for (int j = 0; j < N; j++)
             sum[j] = fma(av, col[j][at], sum[j]);
@@ -355,87 +369,43 @@ template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) vo
 #pragma unroll 1
     for (u32 i = 0; i < panels; i++) {
         u32 i0 = top + i * ROWS;
-        if (packed || (xa.op == 0 && i0 + ROWS <= o.m)) { // whole, and rows lie together
-            const W *at = packed ? a + (s64)i0 * o.k : a + i0;
-            s64 next = packed ? ROWS : xa.ld;
+        const W *at = rows;
+        s64 next = ROWS;
+        if (packed) {
+            at = a + (s64)i0 * o.k;
+        } else if (xa.op == 0) { // rows lie together
+            at = a + i0;
+            next = xa.ld;
+            if (i0 + ROWS > o.m) {
 #pragma unroll 1
-            for (u32 j = from; j < end; j++) {
-                smallTile<W, N>(at, next, b, column, step, out, o, alpha, beta, i0, j * N);
-                __nvvm_bar_warp_sync(~0u);
+                for (u32 j = from; j < end; j++) {
+                    smallTile<W, N, false>(at, next, b, column, step, out, o, alpha, beta, i0, j * N);
+                    __nvvm_bar_warp_sync(~0u);
+                }
+                continue;
             }
-            continue;
-        }
-        if (xa.op == 0)
-            packRows<W, W, ROWS>(a + i0, xa, rows, 0, o.m - i0, 1, 0, o.k);
-        else
+        } else {
             packTurned<W, W, ROWS>(a + (s64)i0 * xa.ld, xa, rows, o.m - i0, 0, o.k, turn);
-        __nvvm_bar_warp_sync(~0u);
+            __nvvm_bar_warp_sync(~0u);
+        }
 #pragma unroll 1
         for (u32 j = from; j < end; j++) {
-            smallTile<W, N>(rows, ROWS, b, column, step, out, o, alpha, beta, i0, j * N);
+            smallTile<W, N, true>(at, next, b, column, step, out, o, alpha, beta, i0, j * N);
             __nvvm_bar_warp_sync(~0u);
         }
     }
 }
 
+// With two widths of tiles fewer columns are computed for nothing.
 #define SMALL(name, W, N)                                                                                                      \
-    KERNEL small_##name(View a, View b, Output o, u32 per, u32 packed) {                                                       \
+    KERNEL small##N##_##name(View a, View b, Output o, u32 per, u32 packed) {                                                  \
         __shared__ W rows[ROWS * SMALL_K], turn[ROWS * TURN];                                                                  \
-        small<W, N, 2>(a, b, o, per, packed, rows, turn);                                                                              \
+        small<W, N, 2>(a, b, o, per, packed, rows, turn);                                                                      \
     }
+SMALL(f32, float, 8)
 SMALL(f32, float, 12)
+SMALL(f64, double, 4)
 SMALL(f64, double, 6)
-
-// dots is for few columns of a transposed A: both vectors lie together, a warp takes one row and up to four columns.
-template <class A, class W, class C> __device__ void dots(View a, View b, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n, u32 k) {
-    u32 batch = BLOCK_Z, row = BLOCK_X * 8 + WARP, j0 = BLOCK_Y * 4;
-    if (row >= m)
-        return;
-    const A *x = matrix<const A>(a, batch) + (s64)row * a.ld;
-    const A *y = matrix<const A>(b, batch);
-    const A *col[4];
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        col[j] = y + (s64)(j0 + j < n ? j0 + j : n - 1) * b.ld;
-    W sum[4] = {};
-    for (u32 l = LANE; l < k; l += 32) {
-        W v = load(x + l);
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            sum[j] = fma(v, load(col[j] + l), sum[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-#pragma unroll
-        for (int d = 16; d; d >>= 1)
-            sum[j] += __nvvm_shfl_sync_bfly_f32(~0u, sum[j], d, 31);
-    if (LANE != 0)
-        return;
-    W alpha = value<W>(salpha), beta = value<W>(sbeta);
-    C *out = matrix<C>(c, batch) + row;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        if (j0 + j >= n)
-            break;
-        C *p = out + (s64)(j0 + j) * c.ld;
-        W v = {};
-        if (!zero(alpha))
-            v = mul(alpha, sum[j]);
-        if (!zero(beta))
-            v = fma(beta, load(p), v);
-        store(p, v);
-    }
-}
-
-#define DOTS(name, A, C)                                                                                                       \
-    KERNEL dots_##name(View a, View b, View c, Scalar alpha, Scalar beta, u32 m, u32 n, u32 k) {                               \
-        dots<A, float, C>(a, b, c, alpha, beta, m, n, k);                                                                      \
-    }
-DOTS(f32_f32, float, float)
-DOTS(f16_f16, f16, f16)
-DOTS(f16_f32, f16, float)
-DOTS(bf16_bf16, bf16, bf16)
-DOTS(bf16_f32, bf16, float)
 
 // scale is what is left of a product when k or alpha is 0: C = beta C.
 template <class W, class C> __device__ void scale(View c, Scalar sbeta, u32 m, u32 n, u32 col, u32 part) {

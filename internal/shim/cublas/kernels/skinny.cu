@@ -1,0 +1,214 @@
+// Products with one side of at most FEW: a matrix, the big one, times few vectors. What is big is read once, where it lies.
+#include "device.h"
+
+enum { FEW = 16 };
+
+// Skinny is a product of op(big), `outer` × k, and `few` vectors of k. Distances are in elements.
+struct Skinny {
+    View big, small, c;
+    Scalar alpha, beta;
+    s64 next;                 // of big: where k lies together from one of outer to the next, else from one of k to the next
+    s64 smallAt, smallNext;   // of small: from vector to vector, and along k
+    s64 along, across;        // of C: from one of outer to the next, and from vector to vector
+    u32 outer, few, k, unused;
+    u32 per, unused2; // of outer, that a block of dots takes
+};
+
+// finish is what becomes of a sum. Neither A nor C may be seen where their factor is zero: they may be NaN.
+template <class W, class C> __device__ __attribute__((always_inline)) void finish(C *p, W sum, W alpha, W beta) {
+    W v = {};
+    if (!zero(alpha))
+        v = mul(alpha, sum);
+    if (!zero(beta))
+        v = fma(beta, load(p), v);
+    store(p, v);
+}
+
+// slimPart adds the products of k from l0 to l1 to N sums of each of V · 32 rows. WHOLE: all of these rows are there.
+template <class W, int V, int N, bool WHOLE> __device__ __attribute__((always_inline)) void slimPart(const Skinny &s, const W *a, const W *b, W (&sum)[V][N], u32 row, u32 j0, u32 l0, u32 l1) {
+    const W *col[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        col[j] = b + (s64)(j0 + j < s.few ? j0 + j : s.few - 1) * s.smallAt;
+    a += (s64)l0 * s.next + row;
+    s64 at = (s64)l0 * s.smallNext;
+#pragma unroll 1
+    for (u32 l = l0; l < l1; l++) {
+        W av[V];
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            av[v] = {};
+            if (WHOLE || row + v * 32 < s.outer)
+                av[v] = a[v * 32];
+        }
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            W bv = col[j][at];
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                sum[v][j] = fma(av[v], bv, sum[v][j]);
+        }
+        a += s.next;
+        at += s.smallNext;
+    }
+}
+
+// slim is for a big matrix whose outer side lies together: a block takes V · 32 of it, as much as registers hold: the longer the piece of a
+// column that is read at once, the sooner the next one is on its way (four vectors, 96 numbers at a time, took three times as long as one,
+// 256 at a time). More than N vectors are taken N at a time, DEEP of k before the next ones, so that what was read is still in the first
+// cache; sums wait in shared memory.
+template <class W, int V, int N, int DEEP, bool WHOLE> __device__ __attribute__((always_inline)) void slimRows(const Skinny &s, const W *a, const W *b, W *out, W *wait) {
+    u32 row = BLOCK_X * V * 32 + LANE, step = s.few <= N ? s.k : DEEP;
+    W alpha = value<W>(s.alpha), beta = value<W>(s.beta);
+#pragma unroll 1
+    for (u32 l = 0; l < s.k; l += step) {
+        u32 end = s.k - l < step ? s.k : l + step;
+#pragma unroll 1
+        for (u32 j0 = 0; j0 < s.few; j0 += N) {
+            W sum[V][N] = {};
+            W *mine = wait + j0 * V * 32 + LANE;
+            if (l)
+#pragma unroll
+                for (int j = 0; j < N; j++)
+#pragma unroll
+                    for (int v = 0; v < V; v++)
+                        sum[v][j] = mine[(j * V + v) * 32];
+            slimPart<W, V, N, WHOLE>(s, a, b, sum, row, j0, l, end);
+            if (end < s.k) {
+#pragma unroll
+                for (int j = 0; j < N; j++)
+#pragma unroll
+                    for (int v = 0; v < V; v++)
+                        mine[(j * V + v) * 32] = sum[v][j];
+                continue;
+            }
+#pragma unroll
+            for (int j = 0; j < N; j++)
+#pragma unroll
+                for (int v = 0; v < V; v++) {
+                    if (j0 + j >= s.few || !WHOLE && row + v * 32 >= s.outer)
+                        continue;
+                    W *p = out + (s64)(j0 + j) * s.across;
+                    if (s.along == 1) // known to lie together
+                        finish(p + row + v * 32, sum[v][j], alpha, beta);
+                    else
+                        finish(p + (s64)(row + v * 32) * s.along, sum[v][j], alpha, beta);
+                }
+        }
+    }
+}
+
+template <class W, int V, int N, int DEEP> __device__ __attribute__((always_inline)) void slim(const Skinny &s, W *wait) {
+    u32 batch = BLOCK_Z;
+    const W *a = matrix<const W>(s.big, batch), *b = matrix<const W>(s.small, batch);
+    W *out = matrix<W>(s.c, batch);
+    if ((BLOCK_X + 1) * V * 32 <= s.outer)
+        slimRows<W, V, N, DEEP, true>(s, a, b, out, wait);
+    else
+        slimRows<W, V, N, DEEP, false>(s, a, b, out, wait);
+}
+
+#define SLIM(name, W, V, N, DEEP)                                                                                              \
+    KERNEL slim_##name(Skinny s) {                                                                                             \
+        __shared__ W wait[N > 1 ? V * 32 * FEW : 1];                                                                           \
+        slim<W, V, N, DEEP>(s, wait);                                                                                          \
+    }
+SLIM(one_f32, float, 8, 1, 16)
+SLIM(some_f32, float, 6, 2, 16)
+SLIM(one_f64, double, 4, 1, 16)
+SLIM(some_f64, double, 3, 2, 16)
+
+// halve leaves D / 2 of D numbers, each with what the lane that is D away has of it: lanes with that bit keep the upper ones.
+template <int D, class W> __device__ __attribute__((always_inline)) void halve(W (&s)[16]) {
+    bool upper = LANE & D;
+#pragma unroll
+    for (int i = 0; i < D / 2; i++) {
+        W a = s[i], b = s[i + D / 2];
+        s[i] = add(upper ? b : a, other(upper ? a : b, D));
+    }
+}
+
+// add16 adds each of 16 numbers up over the lanes: lanes 2i and 2i + 1 get the sum of the i-th.
+template <class W> __device__ __attribute__((always_inline)) W add16(W (&s)[16]) {
+    halve<16>(s), halve<8>(s), halve<4>(s), halve<2>(s);
+    return add(s[0], other(s[0], 1));
+}
+
+// dots is for a big matrix whose k lies together, as that of the few vectors does: lanes go along k, Q of outer and P vectors at a time.
+template <class T, class W, class C, int Q, int P> __device__ __attribute__((always_inline)) void dots(const Skinny &s) {
+    u32 batch = BLOCK_Z, from = BLOCK_X * s.per, to = s.outer - from < s.per ? s.outer : from + s.per;
+    const T *big = matrix<const T>(s.big, batch), *small = matrix<const T>(s.small, batch);
+    C *out = matrix<C>(s.c, batch);
+    W alpha = value<W>(s.alpha), beta = value<W>(s.beta);
+#pragma unroll 1
+    for (u32 q0 = from; q0 < to; q0 += Q)
+#pragma unroll 1
+        for (u32 p0 = 0; p0 < s.few; p0 += P) {
+            const T *x[Q], *y[P];
+#pragma unroll
+            for (int q = 0; q < Q; q++)
+                x[q] = big + (s64)(q0 + q < to ? q0 + q : to - 1) * s.next + LANE;
+#pragma unroll
+            for (int p = 0; p < P; p++)
+                y[p] = small + (s64)(p0 + p < s.few ? p0 + p : s.few - 1) * s.smallAt + LANE;
+            W sum[16] = {};
+            u32 l = 0;
+#pragma unroll 1
+            for (; l + 32 <= s.k; l += 32) {
+                W yv[P];
+#pragma unroll
+                for (int p = 0; p < P; p++)
+                    yv[p] = load(y[p] + l);
+#pragma unroll
+                for (int q = 0; q < Q; q++) {
+                    W xv = load(x[q] + l);
+#pragma unroll
+                    for (int p = 0; p < P; p++)
+                        sum[q * P + p] = fma(xv, yv[p], sum[q * P + p]);
+                }
+            }
+            if (l + LANE < s.k) {
+#pragma unroll
+                for (int q = 0; q < Q; q++)
+#pragma unroll
+                    for (int p = 0; p < P; p++)
+                        sum[q * P + p] = fma(load(x[q] + l), load(y[p] + l), sum[q * P + p]);
+            }
+            __nvvm_bar_warp_sync(~0u);
+            W v = add16(sum);
+            u32 i = LANE >> 1, q = q0 + i / P, p = p0 + i % P;
+            if (!(LANE & 1) && i < Q * P && q < to && p < s.few)
+                finish(out + (s64)q * s.along + (s64)p * s.across, v, alpha, beta);
+            __nvvm_bar_warp_sync(~0u);
+        }
+}
+
+#define DOTS(name, T, W, C, Q, P)                                                                                              \
+    KERNEL dots_one_##name(Skinny s) { dots<T, W, C, 8, 1>(s); }                                                               \
+    KERNEL dots_some_##name(Skinny s) { dots<T, W, C, Q, P>(s); }
+DOTS(f32_f32, float, float, float, 3, 4)
+DOTS(f64_f64, double, double, double, 3, 2)
+DOTS(f16_f16, f16, float, f16, 3, 4)
+DOTS(f16_f32, f16, float, float, 3, 4)
+DOTS(bf16_bf16, bf16, float, bf16, 3, 4)
+DOTS(bf16_f32, bf16, float, float, 3, 4)
+
+// turn puts vectors one after the other, k elements each.
+template <class T> __device__ void turn(const View &x, T *to, s64 each, s64 at, s64 next, u32 few, u32 k, u32 first) {
+    u32 l = BLOCK_X * 32 + LANE;
+    if (l >= k)
+        return;
+    const T *from = matrix<const T>(x, first + BLOCK_Z) + (s64)l * next;
+    to += each * (s64)BLOCK_Z + l;
+    for (u32 i = 0; i < few; i++)
+        to[(s64)i * k] = from[(s64)i * at];
+}
+
+#define TURN(name, T)                                                                                                          \
+    KERNEL turn_##name(View x, u64 to, s64 each, s64 at, s64 next, u32 few, u32 k, u32 first) {                                \
+        turn(x, (T *)to, each, at, next, few, k, first);                                                                       \
+    }
+TURN(f32, float)
+TURN(f64, double)
+TURN(f16, f16)
+TURN(bf16, bf16)

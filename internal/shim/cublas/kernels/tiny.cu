@@ -1,0 +1,94 @@
+// Products of batches of matrices with at most 16 rows, A as it lies: a warp has as many groups of 8 or 16 lanes as it can, a lane is a row,
+// and every group takes other columns. With 32 rows to a warp a matrix of 8 x 8 took three times as long.
+#include "device.h"
+
+// Tiny is a batch of products. A block takes `each` matrices.
+struct Tiny {
+    View a, b, c;
+    Scalar alpha, beta;
+    s64 column, step; // of op(B): from column to column, and along k
+    u32 m, n, k, unused, batch, each;
+};
+
+// keep has a number read where it stands: else clang picks the address before it reads, and what all lanes share becomes a gather.
+__device__ inline void keep(float &v) { asm("" : "+f"(v)); }
+__device__ inline void keep(double &v) { asm("" : "+d"(v)); }
+
+// pick is the group's own of G numbers. All are read by all lanes: what all share comes from memory into every lane at once.
+template <int G, class W> __device__ __attribute__((always_inline)) W pick(const W (&v)[G], u32 group) {
+    W a = v[0], b = v[1 % G], c = v[2 % G], d = v[G - 1];
+    if (G == 2)
+        return group & 1 ? d : a;
+    W low = group & 1 ? b : a, high = group & 1 ? d : c;
+    return group & 2 ? high : low;
+}
+
+// tinyTile is R rows and 32 / R · N columns from j0 on.
+template <class W, int R, int N> __device__ __attribute__((always_inline)) void tinyTile(const Tiny &t, const W *a, const W *b, W *out, W alpha, W beta, u32 k, u32 j0) {
+    const int G = 32 / R;
+    u32 row = LANE % R, group = LANE / R;
+    const W *col[G * N];
+#pragma unroll
+    for (int j = 0; j < G * N; j++)
+        col[j] = b + (s64)(j0 + j < t.n ? j0 + j : t.n - 1) * t.column;
+    a += row;
+    W sum[N] = {};
+    s64 at = 0;
+#pragma unroll 1
+    for (u32 l = 0; l < k; l++) {
+        W av = {};
+        if (row < t.m)
+            av = a[0];
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            W bv[G];
+#pragma unroll
+            for (int g = 0; g < G; g++) {
+                bv[g] = col[g * N + j][at];
+                keep(bv[g]);
+            }
+            sum[j] = fma(av, pick<G>(bv, group), sum[j]);
+        }
+        a += t.a.ld;
+        at += t.step;
+    }
+#pragma unroll
+    for (int g = 0; g < G; g++)
+        if (group == g && row < t.m) { // the lanes of a group write together
+            W *p = out + (s64)(j0 + g * N) * t.c.ld + ((int)LANE - g * R);
+            if (zero(beta)) {
+#pragma unroll
+                for (int j = 0; j < N; j++)
+                    if (j0 + g * N + j < t.n)
+                        p[j * t.c.ld] = mul(alpha, sum[j]);
+            } else {
+#pragma unroll
+                for (int j = 0; j < N; j++)
+                    if (j0 + g * N + j < t.n)
+                        p[j * t.c.ld] = fma(beta, p[j * t.c.ld], mul(alpha, sum[j]));
+            }
+        }
+}
+
+template <class W, int R, int N> __device__ __attribute__((always_inline)) void tiny(const Tiny &t) {
+    W alpha = value<W>(t.alpha), beta = value<W>(t.beta);
+    u32 k = zero(alpha) ? 0 : t.k; // with an alpha of 0 nothing is added: A may be NaN
+    u32 from = BLOCK_X * t.each, to = t.batch - from < t.each ? t.batch : from + t.each;
+#pragma unroll 1
+    for (u32 i = from; i < to; i++) {
+        const W *a = matrix<const W>(t.a, i), *b = matrix<const W>(t.b, i);
+        W *out = matrix<W>(t.c, i);
+#pragma unroll 1
+        for (u32 j0 = 0; j0 < t.n; j0 += 32 / R * N) {
+            tinyTile<W, R, N>(t, a, b, out, alpha, beta, k, j0);
+            __nvvm_bar_warp_sync(~0u);
+        }
+    }
+}
+
+#define TINY(name, W, R, N) \
+    KERNEL tiny_##name(Tiny t) { tiny<W, R, N>(t); }
+TINY(8_f32, float, 8, 2)
+TINY(16_f32, float, 16, 8)
+TINY(8_f64, double, 8, 2)
+TINY(16_f64, double, 16, 4)

@@ -1,0 +1,33 @@
+package cublas
+
+import "testing"
+
+// TestSkinny multiplies big matrices and few vectors, on either side, in all types that have kernels for it and some that have not.
+func TestSkinny(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		for _, e := range allKinds() {
+			if e.scalar == F16 || e.sum != F32 && e.sum != F64 {
+				continue
+			}
+			for i := range r.times(32) {
+				m, n, k := r.pick(20, 100, 192, 257, 500), r.pick(1, 2, 16, 3, 7, 8, 13), r.pick(129, 160, 131, 700)
+				if i%2 == 1 {
+					m, n = n, m
+				}
+				r.gemm(e, m, n, k)
+			}
+			r.gemm(e, 16, 15, 1000)
+		}
+	})
+}
+
+// TestTiny multiplies matrices of few rows and columns: what is not one of many has other kernels.
+func TestTiny(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		for _, e := range []Elem{F32, F64} {
+			for range r.times(64) {
+				r.gemm(single(e), r.pick(8, 16, 5, 1, 9, 15, 17, 40), r.pick(8, 16, 3, 1, 20, 35, 64), r.pick(8, 1, 33, 16, 128))
+			}
+		}
+	})
+}
