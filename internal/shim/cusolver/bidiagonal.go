@@ -37,9 +37,22 @@ func bidiagonalAt(work uint64, p, q, wide int64, e Elem) bidiagonalRoom {
 	return r
 }
 
-// blockedSVD reports whether a matrix goes in steps: gesvdj has its own method, which tells what it did.
+// fewColumns: below it, and in batches of larger matrices, a warp has a whole matrix.
+const fewColumns = 5
+
+// smallSVD reports whether one warp does all by QR in one launch. Three matrices of 32 columns of C64 are more than shared memory has.
+// gesvdj has its own method, which tells what it did.
+func (p *singular) smallSVD() bool {
+	most := int64(smallSide)
+	if p.a.e == C64 {
+		most = 24
+	}
+	return max(p.m, p.n) <= most && p.told == 0 && p.tolerance == 0
+}
+
+// blockedSVD reports whether a matrix goes in steps.
 func (p *singular) blockedSVD() bool {
-	return p.a.batch == 1 && min(p.m, p.n) >= fewRows && p.told == 0 && p.tolerance == 0
+	return p.a.batch == 1 && min(p.m, p.n) >= fewColumns && p.told == 0 && p.tolerance == 0
 }
 
 // svdLarge is svd in steps.

@@ -80,7 +80,12 @@ func (j *job) syev(p *eigen) error {
 	}
 	var q shim.Params
 	p.a.Put(&q)
-	q.U32(uint32(p.n), flag(p.fill == blas.CUBLAS_FILL_MODE_UPPER), flag(p.vectors)).U64(uint64(p.w), uint64(p.work), uint64(p.info))
+	q.U32(uint32(p.n), flag(p.fill == blas.CUBLAS_FILL_MODE_UPPER), flag(p.vectors))
+	if p.n <= smallSide {
+		q.U64(uint64(p.w), uint64(p.info))
+		return j.one(smallKernels, "syevSmall_"+p.a.e.String(), p.a.batch, &q)
+	}
+	q.U64(uint64(p.w), uint64(p.work), uint64(p.info))
 	return j.one(eigenKernels, "syev_"+p.a.e.String(), p.a.batch, &q)
 }
 

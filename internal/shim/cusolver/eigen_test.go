@@ -84,7 +84,7 @@ func diagonal(d []float64) full {
 // TestSyevd: values in order, vectors, and the same values without vectors, on every kind of matrix.
 func TestSyevd(t *testing.T) {
 	onTypes(t, func(r *rig) {
-		for _, n := range []int{1, 2, 3, 16, 17, 32, 33, 50, 97} { // from fewRows on in blocked steps
+		for _, n := range []int{1, 2, 3, 16, 17, 32, 33, 50, 97} { // from smallSide on in blocked steps
 			for i, kind := range kinds {
 				fill := fills[i%2]
 				a := r.spectrum(kind, n)
@@ -211,7 +211,7 @@ func cmpFloat(x, y float64) int {
 func TestGesvd(t *testing.T) {
 	onTypes(t, func(r *rig) {
 		for i, kind := range kinds {
-			for _, m := range []int{1, 16, 20, 33, 75, 130} { // from fewRows columns on in blocked steps
+			for _, m := range []int{1, 16, 20, 33, 75, 130} { // from smallSide on in blocked steps
 				n := max(1, m-i)
 				if m == 130 {
 					n = 40 + i

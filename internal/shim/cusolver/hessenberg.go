@@ -11,9 +11,9 @@ import (
 // one kernel, eigenvectors of the Schur form, which the Schur vectors are multiplied with.
 
 const (
-	geevRows   = 17              // below it one warp does all
-	schurRoom  = 64*72*3 + 32*72 // numbers of kernels/window.h
-	schurFew   = 6*64 + 64
+	geevRows   = 3                  // below it one warp does all
+	schurRoom  = 128*136*3 + 32*136 // numbers of kernels/window.h
+	schurFew   = 6*128 + 64
 	vectorStep = 256 // columns of a product with a triangle
 )
 
@@ -88,25 +88,34 @@ func (j *job) reduceAny(a mat, n int64, r *schurRooms) error {
 	return nil
 }
 
+// hessenberg makes one in h, and in z, if there is one, the product of the reflections.
+func (j *job) hessenberg(a, h, z mat, n int64, r *schurRooms) error {
+	var q shim.Params
+	q.U64(a.Base, uint64(a.LD)).U32(uint32(n)).U64(h.Base)
+	if n <= smallSide {
+		q.U64(z.Base, uint64(r.factor))
+		return j.one(smallKernels, "hessenbergSmall_"+a.e.String(), 1, &q)
+	}
+	q.U64(uint64(r.factor))
+	if err := j.one(hessenbergKernels, "prepare_"+a.e.String(), 1, &q); err != nil {
+		return err
+	}
+	if err := j.reduceAny(h, n, r); err != nil || z.Base == 0 {
+		return err
+	}
+	return j.formLower(h, z, n, r.taus, r.few)
+}
+
 // geevLarge finds the values of one matrix, and with vectors those too.
 func (j *job) geevLarge(a mat, n int64, f geevForm, w, vr hostmem.Ptr, ldvr int64, work, info hostmem.Ptr) error {
 	e, name, r := a.e, a.e.String(), schurAt(work, n, a.e)
 	vectors := vr != hostmem.Nil
 	h, z, x := matAt(r.h, n, e), matAt(r.z, n, e), matAt(r.x, n, e)
-	var q shim.Params
-	q.U64(a.Base, uint64(a.LD)).U32(uint32(n)).U64(h.Base, uint64(r.factor))
-	if err := j.one(hessenbergKernels, "prepare_"+name, 1, &q); err != nil {
-		return err
-	}
-	if err := j.reduceAny(h, n, &r); err != nil {
-		return err
-	}
-	if vectors {
-		if err := j.formLower(h, z, n, r.taus, r.few); err != nil {
-			return err
-		}
-	} else {
+	if !vectors {
 		z.Base = 0
+	}
+	if err := j.hessenberg(a, h, z, n, &r); err != nil {
+		return err
 	}
 	how := flag(f.complexValues) | flag(f.complexV)<<1
 	kernels := schurKernels[e]

@@ -15,6 +15,7 @@ var texts = packed.New(packedTexts)
 // The modules, kernels/*.cu.
 var (
 	factorKernels      = &shim.Kernels{Name: "cuSOLVER factorizations", Text: texts.Lazy("factor")}
+	smallKernels       = &shim.Kernels{Name: "cuSOLVER values of small matrices", Text: texts.Lazy("small")}
 	eigenKernels       = &shim.Kernels{Name: "cuSOLVER eigenvalues", Text: texts.Lazy("eigen")}
 	tridiagonalKernels = &shim.Kernels{Name: "cuSOLVER eigenvalues of large matrices", Text: texts.Lazy("tridiagonal")}
 	bidiagonalKernels  = &shim.Kernels{Name: "cuSOLVER singular values of large matrices", Text: texts.Lazy("bidiagonal")}

@@ -56,7 +56,7 @@ func singularBytes(m, n int64, full bool, e Elem) int64 {
 	}
 	size := int64(e.Size())
 	jacobi := ((p*wide+q*q)*size + q*int64(realOf(e).Size()) + q*4 + 15) &^ 15
-	if q < fewRows {
+	if q < fewColumns {
 		return jacobi
 	}
 	return max(jacobi, int64(bidiagonalAt(0, p, q, wide, e).end))
@@ -73,7 +73,8 @@ func (j *job) svd(p *singular) error {
 	if p.info == hostmem.Nil {
 		return invalidValue
 	}
-	if p.blockedSVD() {
+	small := p.smallSVD()
+	if !small && p.blockedSVD() {
 		return j.svdLarge(p)
 	}
 	wide := p.wide()
@@ -82,6 +83,10 @@ func (j *job) svd(p *singular) error {
 	q.U32(uint32(p.m), uint32(p.n)).U64(uint64(p.s), uint64(p.strideS))
 	p.left.put(&q)
 	p.right.put(&q)
+	if small {
+		q.U32(uint32(p.values)).U64(uint64(p.info))
+		return j.one(smallKernels, "gesvdSmall_"+p.a.e.String(), p.a.batch, &q)
+	}
 	full := wide > min(p.m, p.n)
 	q.U32(uint32(wide), uint32(p.values), uint32(p.sweeps)).U64(uint64(p.work), uint64(singularBytes(p.m, p.n, full, p.a.e)), uint64(p.info)).F64(p.tolerance).U64(p.told)
 	return j.one(svdKernels, "svd_"+p.a.e.String(), p.a.batch, &q)

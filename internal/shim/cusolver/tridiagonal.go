@@ -12,7 +12,7 @@ import (
 // one kernel, so that no number has to come back to the host and graphs can capture all of it.
 
 const (
-	fewRows     = 17 // below it, and in batches, a warp has a whole matrix
+	smallSide   = 32 // up to it kernels/small.cu does everything in one launch
 	manyRows    = 256
 	maxTurners  = 16 // blocks that share the rows of vectors
 	turnerReals = 66 // numbers of one for each column, as kernels/tridiagonal.cu has it
@@ -22,7 +22,7 @@ const (
 var turnerRows int64 = 256
 
 // blocked reports whether matrices go one after the other: those of a batch have a warp each otherwise.
-func blocked(n, batch int64) bool { return n >= fewRows && (batch <= 1 || n >= manyRows) }
+func blocked(n, batch int64) bool { return n > smallSide && (batch <= 1 || n >= manyRows) }
 
 // turners are the blocks that share rows of vectors: not more than there are processors, because each repeats the iteration itself.
 func (j *job) turners(rows int64) int64 {

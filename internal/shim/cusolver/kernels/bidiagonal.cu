@@ -202,7 +202,7 @@ template <class R> INLINE u32 qr(R *d, R *e, u32 n, Turns<R> &turns) {
             R *putLeft = turns.at(0, (int)m), *putRight = turns.at(1, (int)m);
             R di = d[m], before = e[m - 1];
             for (u32 i = m; i > l; i--) {
-                R h = root(f * f + g * g), c = 1, s = 0;
+                R h = hypotenuse(f, g), c = 1, s = 0;
                 if (h > 0) {
                     R inverse = 1 / h;
                     c = f * inverse;
@@ -212,7 +212,7 @@ template <class R> INLINE u32 qr(R *d, R *e, u32 n, Turns<R> &turns) {
                     e[i] = h;
                 R dp = d[i - 1], next = i - 1 > l ? e[i - 2] : (R)0;
                 R f2 = c * di + s * before, e2 = c * before - s * di, g2 = s * dp, d2 = c * dp;
-                R h2 = root(f2 * f2 + g2 * g2), c2 = 1, s2 = 0;
+                R h2 = hypotenuse(f2, g2), c2 = 1, s2 = 0;
                 if (h2 > 0) {
                     R inverse = 1 / h2;
                     c2 = f2 * inverse;

@@ -1,24 +1,8 @@
 // Panels of Cholesky and QR, kernels of LU, and small things around them.
 #include "lu.h"
+#include "tile.h"
 
-enum { SIDE = 32, STEP = 4 }; // of a Cholesky leaf, and columns that are made together
-
-// Tile is a leaf in shared memory, columns together. The parts of complex numbers lie apart, so that lanes read what
-// lies together.
-template <class T> struct Tile {
-    typedef typename Real<T>::type R;
-    R *p;
-    __device__ T get(u32 i, u32 j) const {
-        T v;
-        make(&v, p[j * SIDE + i], sizeof(T) > sizeof(R) ? p[SIDE * SIDE + j * SIDE + i] : R(0));
-        return v;
-    }
-    __device__ void put(u32 i, u32 j, T v) const {
-        p[j * SIDE + i] = re(v);
-        if (sizeof(T) > sizeof(R))
-            p[SIDE * SIDE + j * SIDE + i] = im(v);
-    }
-};
+enum { STEP = 4 }; // columns of a Cholesky leaf that are made together
 
 // cholesky factors a leaf, STEP columns at a time: what the columns before take off them is summed in registers. It
 // returns 1 + the column that cannot be, or 0. Lanes above the diagonal compute what nobody reads.

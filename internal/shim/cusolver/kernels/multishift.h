@@ -3,7 +3,7 @@
 #pragma once
 #include "window.h"
 
-enum { CHAIN = 10 }; // bulges in a window at most
+enum { CHAIN = 10, CHASE = 64 }; // bulges in a window at most, and the rows of such a window
 
 // Schur is the work: h with zeros below its first subdiagonal, z or 0.
 template <class T, class Kind> struct Schur {
@@ -28,7 +28,7 @@ template <class T, class Kind> struct Schur {
 
     // chain chases pairs of shifts through rows top … bottom, three rows apart, in windows.
     INLINE void chain(int top, int bottom, int pair, int pairs) {
-        int distance = WINDOW - 5 - 3 * (pairs - 1);
+        int distance = CHASE - 5 - 3 * (pairs - 1);
         int last = bottom - top + 3 * (pairs - 1);
         for (int t0 = 0; t0 < last; t0 += distance) {
             int t1 = t0 + distance < last ? t0 + distance : last;
@@ -162,7 +162,7 @@ template <class T, class Kind> struct Schur {
                 idle = 0;
                 continue;
             }
-            if (rows <= WINDOW) {
+            if (rows <= Kind::WHOLE) {
                 win.open(h, n, top, rows);
                 if (kind.small(win))
                     return bottom + 1;
@@ -174,7 +174,7 @@ template <class T, class Kind> struct Schur {
             int look = rows < 128 ? 24 : rows < 256 ? 40 : 60, values = 0, gone = early(top, bottom, look, values), end = bottom - gone;
             if (gone)
                 idle = 0;
-            if (gone * 100 > look * 14 || end - top + 1 <= WINDOW)
+            if (gone * 100 > look * 14 || end - top + 1 <= Kind::WHOLE)
                 continue;
             int have = idle % 6 == 5 ? 0 : kind.pair(values, rows < 128 ? 6 : rows < 256 ? 12 : 20);
             if (have == 0)

@@ -76,18 +76,21 @@ template <class T> __device__ T mirrorAt(T *x, u32 at, u32 m) {
     }
     if (below == 0 && im(head) == 0) // nothing to take away
         return tau;
-    R r = re(head) / unit, q = im(head) / unit;
-    R beta = unit * root(r * r + q * q + below);
-    if (re(head) >= 0)
-        beta = -beta;
-    make(&tau, (beta - re(head)) / beta, -im(head) / beta);
+    R r = re(head) / unit, q = im(head) / unit, b = root(r * r + q * q + below);
+    b = re(head) >= 0 ? -b : b;
+    R beta = unit * b;
+    make(&tau, (b - r) / b, -q / b);
+    bool subnormal = largest < 4 * least(R(0)); // beta has few digits then
     T left;
-    make(&left, re(head) - beta, im(head));
-    bool subnormal = largest < 4 * least(R(0)); // 1 / left may overflow
-    T scale = div(one<T>(), subnormal ? one<T>() : left);
+    make(&left, subnormal ? r - b : re(head) - beta, subnormal ? q : im(head));
+    T scale = div(one<T>(), left);
     SYNC;
     if (subnormal)
-        eachRow(at + 1, m, [&](u32 i) { mine[i] = div(mine[i], left); });
+        eachRow(at + 1, m, [&](u32 i) {
+            T v = mine[i];
+            make(&v, re(v) / unit, im(v) / unit);
+            mine[i] = mul(v, scale);
+        });
     else
         eachRow(at + 1, m, [&](u32 i) { mine[i] = mul(mine[i], scale); });
     if (LANE == 0)

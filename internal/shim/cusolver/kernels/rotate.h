@@ -184,7 +184,7 @@ template <class R> INLINE u32 ql(R *d, R *e, u32 n, Turns<R> &turns, R scale) {
             R *put = turns.at(0, (int)m);
             while (i-- > l) {
                 R ei = e[i], di = d[i], f = s * ei, b = c * ei;
-                r = root(f * f + g * g);
+                r = hypotenuse(f, g);
                 e[i + 1] = r;
                 if (r == 0) {
                     d[i + 1] = next - p;

@@ -6,6 +6,7 @@
 template <class C, class R> struct ComplexKind {
     C *few; // of a window: rotations, values, shifts
     R norm;
+    enum { WHOLE = 64 }; // rows that are done without chains
     enum { VALUES = 2 * WINDOW, SHIFTS = 3 * WINDOW };
 
     INLINE int last(C *, C *, int, int, int rows) { return rows == 1; }

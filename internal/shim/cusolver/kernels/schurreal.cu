@@ -7,6 +7,7 @@ template <class R> struct RealKind {
     R *wr, *wi;    // of the whole matrix
     R *few;        // of a window: its values, shifts, and a small system
     R norm;
+    enum { WHOLE = WINDOW }; // rows that are done without chains
     enum { SHIFTS = 2 * WINDOW, SYSTEM = 2 * WINDOW + 4 * WINDOW, ROOM = 6 * WINDOW + 64 };
 
     INLINE int last(R *h, R *z, int n, int bottom, int rows) {

@@ -75,6 +75,22 @@ template <class R> __device__ inline R warpMax(R v) {
     return v;
 }
 
+__device__ inline bool kept(float sum) { return sum > 0x1p-100f; }
+__device__ inline bool kept(double sum) { return sum > 0x1p-960; }
+
+// hypotenuse is the root of f² + g², also where squares lose digits; 0 if 1 by it might overflow.
+template <class R> __device__ inline R hypotenuse(R f, R g) {
+    R sum = f * f + g * g;
+    if (kept(sum))
+        return root(sum);
+    R a = size(f), b = size(g), m = a > b ? a : b;
+    if (m < 4 * least(R(0)))
+        return 0;
+    a /= m;
+    b /= m;
+    return m * root(a * a + b * b);
+}
+
 // mirror is the reflection I - tau v v' that leaves nothing of a column below its first element: v lies there afterwards, its
 // first element, which is 1, giving way to what is left of the column. Sums are of numbers scaled by the largest.
 template <class T> __device__ T mirror(T *x, u32 n) {
@@ -96,18 +112,21 @@ template <class T> __device__ T mirror(T *x, u32 n) {
     }
     if (below == 0 && im(head) == 0) // nothing to take away
         return tau;
-    R r = re(head) / largest, q = im(head) / largest;
-    R beta = largest * root(r * r + q * q + below);
-    if (re(head) >= 0)
-        beta = -beta;
-    make(&tau, (beta - re(head)) / beta, -im(head) / beta);
+    R r = re(head) / largest, q = im(head) / largest, b = root(r * r + q * q + below); // of scaled numbers
+    b = re(head) >= 0 ? -b : b;
+    R beta = largest * b;
+    make(&tau, (b - r) / b, -q / b);
+    bool subnormal = largest < 4 * least(R(0)); // beta has few digits then
     T left;
-    make(&left, re(head) - beta, im(head));
-    bool subnormal = largest < 4 * least(R(0)); // 1 / left may overflow
-    T scale = div(one<T>(), subnormal ? one<T>() : left);
+    make(&left, subnormal ? r - b : re(head) - beta, subnormal ? q : im(head));
+    T scale = div(one<T>(), left);
     SYNC;
-    for (u32 i = 1 + LANE; i < n; i += 32)
-        x[i] = subnormal ? div(x[i], left) : mul(x[i], scale);
+    for (u32 i = 1 + LANE; i < n; i += 32) {
+        T v = x[i];
+        if (subnormal)
+            make(&v, re(v) / largest, im(v) / largest);
+        x[i] = mul(v, scale);
+    }
     if (LANE == 0)
         make(x, beta, 0);
     SYNC;

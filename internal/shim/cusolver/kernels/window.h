@@ -5,7 +5,7 @@
 
 #define INLINE __device__ inline __attribute__((always_inline))
 
-enum { WINDOW = 64, WLD = WINDOW + 8 }; // the rows of a window at most, and the distance of its columns
+enum { WINDOW = 128, WLD = WINDOW + 8 }; // the rows of a window at most, and the distance of its columns
 
 // COLUMNS are the sums that a lane has at once: as many as fill the registers.
 template <class T> struct Columns {
