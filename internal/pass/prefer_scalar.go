@@ -14,6 +14,9 @@ import (
 // sparse matrix product with a row a thread: 0.54 as vectors, 0.95 one by one.
 func preferScalar(st *state) bool {
 	f := st.f
+	if tooLarge(f) {
+		return true
+	}
 	atomics := 0
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
@@ -48,6 +51,20 @@ func preferScalar(st *state) bool {
 		}
 	}
 	return walks
+}
+
+// mostMasked bounds the operations of a kernel that is made for vectors. Each value that is live where lanes may be apart is blended
+// there, and a kernel this large has such places wherever one of its functions returns: the Cycles kernel that shades the background grows
+// from 208,000 operations to 2.1 million, which are minutes in the passes behind linearize.
+const mostMasked = 60_000
+
+// tooLarge reports a kernel whose lanes run one by one because it could not be compiled otherwise, in a time that anybody waits.
+func tooLarge(f *ir.Func) bool {
+	n := 0
+	for _, b := range f.Blocks {
+		n += len(b.Insts)
+	}
+	return n > mostMasked && matrixOp(f) == nil
 }
 
 // onlyCounts reports a kernel without loops whose work is integer atomics in global memory, at addresses that differ between lanes.
