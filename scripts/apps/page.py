@@ -145,12 +145,20 @@ def assembler(path):
     yield f"{m['release']}: {m['theirs_s']:.1f} s. That is {m['ours_s'] / m['theirs_s']:.2f} of it, {m['worst']:.2f} for the worst kernel (least of {m['turns']} turns each)."
 
 
-def suites(rows):
-    yield "| tests | where from | capability | passed | failed | skipped | launches |"
-    yield "|---|---|---|---|---|---|---|"
+def suites(rows, page):
+    """The counts of each suite; one without rows keeps its line of an earlier day."""
+    known = {(r["client"], r.get("source", "PyPI")) for r in rows}
+    lines = []
+    for line in between(page, SUITES).splitlines()[2:]:
+        tests, source, *_ = [c.strip() for c in cells(line)]
+        if (tests.rpartition(", ")[0], source) not in known:
+            lines.append(line)
     for (client, version, source, cc), rs in clients(rows):
         count = [sum(r["status"] == s for r in rs) for s in ("right", "failed", "skipped")]
-        yield f"| {client}, {version} | {source} | {cc} | {count[0]} | {f'**{count[1]}**' if count[1] else 0} | {count[2]} | {sum(r['launches'] for r in rs)} |"
+        lines.append(f"| {client}, {version} | {source} | {cc} | {count[0]} | {f'**{count[1]}**' if count[1] else 0} | {count[2]} | {sum(r['launches'] for r in rs)} |")
+    yield "| tests | where from | capability | passed | failed | skipped | launches |"
+    yield "|---|---|---|---|---|---|---|"
+    yield from sorted(lines, key=str.lower)
 
 
 def short(note):
@@ -158,23 +166,36 @@ def short(note):
     return re.sub(r"/\S*/(site-packages|clients)/", "", note).replace("`", "").replace("|", "\\|").replace("<", "&lt;")[:100].strip()
 
 
-def failures(rows):
-    """The tests that failed, by client, those with the same note together."""
+def failures(rows, page):
+    """The tests that failed, by client, those with the same note together; of a client without rows those that the page has."""
+    known = {r["client"] for r in rows}
+    sections = {}
+    for text in page.split("\n## ")[1:]:
+        head, _, body = text.partition("\n")
+        if head.rsplit(", ", 2)[0] not in known:
+            sections[head] = body.rstrip("\n").split("\n")
+    for (client, version, _, cc), rs in clients(rows):
+        if lines := list(failed(rs)):
+            sections[f"{client}, {version}, at {cc}"] = lines
     yield GENERATED
     yield ""
     yield "# Clients' own tests: what failed"
     yield ""
     yield "[README.md](README.md) has the counts."
-    for (client, version, _, cc), rs in clients(rows):
-        notes = {}
-        for r in rs:
-            if r["status"] == "failed":
-                notes.setdefault(short(r.get("note", "")), []).append(r["case"])
-        if notes:
-            yield f"\n## {client}, {version}, at {cc}"
-        for note, names in sorted(notes.items(), key=lambda n: (-len(n[1]), n[0])):
-            yield f"\n{len(names)} × `{note}`\n"
-            yield from (f"- `{n}`" for n in names)
+    for head, lines in sorted(sections.items(), key=lambda s: s[0].lower()):
+        yield f"\n## {head}"
+        yield from lines
+
+
+def failed(rows):
+    """The tests of one suite that failed."""
+    notes = {}
+    for r in rows:
+        if r["status"] == "failed":
+            notes.setdefault(short(r.get("note", "")), []).append(r["case"])
+    for note, names in sorted(notes.items(), key=lambda n: (-len(n[1]), n[0])):
+        yield f"\n{len(names)} × `{note}`\n"
+        yield from (f"- `{n}`" for n in names)
 
 
 def details(rows):
@@ -254,6 +275,11 @@ def write(path, lines):
         f.write("\n".join(lines) + "\n")
 
 
+def between(page, begin):
+    """What a page has between a mark and the next end."""
+    return page.partition(begin)[2].partition(END)[0]
+
+
 def replace(page, begin, lines):
     """The page with other lines between a mark and the next end."""
     table = "\n".join(lines) + "\n"
@@ -289,9 +315,11 @@ write("docs/apps/zclients.md", details(rows))
 with open("docs/apps/README.md") as f:
     page = f.read()
 page = replace(page, ROWS, [*summary(cases, timed), *contents(cases), *figures([r for r in timed if r.get("group") != START]), *wrong(bad), *assembler(os.path.join(sys.argv[1], "ptxas.json"))])
-if own:  # they take hours: without rows the page keeps what it has
-    write("docs/apps/zsuites.md", failures(own))
-    page = replace(page, SUITES, suites(own))
+if own:  # they take hours: a suite without rows keeps what the pages have of it
+    with open("docs/apps/zsuites.md") as f:
+        before = f.read()
+    write("docs/apps/zsuites.md", list(failures(own, before)))
+    page = replace(page, SUITES, list(suites(own, page)))
 with open("docs/apps/README.md", "w") as f:
     f.write(page)
 sys.exit(bool(bad))
