@@ -100,7 +100,7 @@ var rules = []rule{
 	{room: "testkit/gguf"}, {room: "testkit/gguf/make", may: "testkit/gguf"}, {room: "testkit/compared", may: "*"}, {room: "testkit/compiled", may: "*"}, {room: "testkit/cudacc", may: "*"},
 	{room: "cmd/gen", may: "packed spec spec/* ptx/isa"},
 	{room: "cmd/kudzu", may: "*"},
-	{room: "cmd/libkudzu", may: "*", cgo: true},
+	{room: "cmd/libkudzu", may: "*", cgo: true}, {room: "cmd/libkudzu/relr"},
 }
 
 // never are arrows that no "*" allows.

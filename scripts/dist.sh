@@ -174,6 +174,7 @@ if ! image -overlay "$dist/.obj/overlay.json"; then
 	echo "dist: $(go env GOVERSION) does not take the poller without files; built with Go's own" >&2
 fi
 rm -f "$lib/libkudzu.h"
+go run ./cmd/libkudzu/relr "$lib/libkudzu.so" || echo "dist: libkudzu.so stays as it was linked" >&2
 if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
 	# At an address of the system's choice, and with nothing left to write that is called through.
 	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -buildmode=pie -trimpath -buildvcs=false -ldflags="-s -w -bindnow" -o "$dist/bin/kudzu" ./cmd/kudzu

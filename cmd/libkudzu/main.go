@@ -2,6 +2,8 @@
 // the first CUDA call that needs it. Only wiring lives here.
 package main
 
+import "C" // relocate.c
+
 import (
 	"math"
 	"runtime"

@@ -1,0 +1,64 @@
+// The image's relative relocations, which cmd/libkudzu/relr has taken out of the loader's table: they are applied by the first
+// constructor, before Go starts.
+#define _GNU_SOURCE
+#include <link.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define TAG_TABLE 0x6b7a0001 // relr's own rows of the dynamic section
+#define TAG_BYTES 0x6b7a0002
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+// parts are what the image's headers say: its dynamic section, and what the loader has made read-only; start is end if that is nothing.
+struct parts {
+	const ElfW(Dyn) *dynamic;
+	uintptr_t start, end;
+};
+
+static struct parts parts(void) {
+	const ElfW(Ehdr) *file = (const void *)__ehdr_start;
+	const ElfW(Phdr) *p = (const void *)(__ehdr_start + file->e_phoff);
+	const uintptr_t self = (uintptr_t)__ehdr_start, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	struct parts found = {0};
+	for (int i = 0; i < file->e_phnum; i++) {
+		if (p[i].p_type == PT_DYNAMIC)
+			found.dynamic = (const void *)(self + p[i].p_vaddr);
+		if (p[i].p_type == PT_GNU_RELRO) {
+			found.start = (self + p[i].p_vaddr) & -page;
+			found.end = (self + p[i].p_vaddr + p[i].p_memsz) & -page;
+		}
+	}
+	return found;
+}
+
+// Nothing here may need a relocation that is not applied yet: no variable that holds an address, _DYNAMIC of link.h included.
+__attribute__((constructor(101))) static void relocate(void) {
+	const uintptr_t self = (uintptr_t)__ehdr_start;
+	const struct parts in = parts();
+	const uint64_t *table = NULL;
+	uint64_t words = 0;
+	for (const ElfW(Dyn) *d = in.dynamic; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == TAG_TABLE) table = (const void *)(self + d->d_un.d_ptr);
+		if (d->d_tag == TAG_BYTES) words = d->d_un.d_val / sizeof *table;
+	}
+	if (!table || !words)
+		return; // built without relr: the loader has done it
+	if (in.start < in.end && mprotect((void *)in.start, in.end - in.start, PROT_READ | PROT_WRITE))
+		__builtin_trap(); // no constructor can fail, and nothing of Go runs without
+	uint64_t *next = NULL;
+	for (uint64_t i = 0; i < words; i++) {
+		uint64_t w = table[i];
+		if (!(w & 1)) {
+			next = (uint64_t *)(self + w);
+			*next++ += self;
+			continue;
+		}
+		for (uint64_t bits = w >> 1; bits; bits &= bits - 1)
+			next[__builtin_ctzll(bits)] += self;
+		next += 63;
+	}
+	if (in.start < in.end)
+		mprotect((void *)in.start, in.end - in.start, PROT_READ);
+}
