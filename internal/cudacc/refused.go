@@ -1,6 +1,7 @@
 package cudacc
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,17 +12,18 @@ import (
 // What nvcc's front end takes and clang refuses, and what a change of the text can help: the texts are changed in an overlay where
 // clang's messages say so, and clang is asked again.
 
-// Refusal is a place where clang refuses something: line and column from 1. A member is a name that its namespace does not have;
-// without one it is the initialization of a shared variable.
+// Refusal is a place where clang refuses something: line and column from 1. A member is a name that its namespace does not have, a guide
+// a deduction guide with an execution space; else it is the initialization of a shared variable.
 type Refusal struct {
 	Line, Column int
 	Member       string
+	Guide        bool
 }
 
 // Refused are refusals by file.
 type Refused map[string][]Refusal
 
-var refusal = lazyre.New(`(?m)^(.+?):(\d+):(\d+): error: (?:initialization is not supported for __shared__ variables|no member named '(\w+)' in namespace '.*)$`)
+var refusal = lazyre.New(`(?m)^(.+?):(\d+):(\d+): error: (?:initialization is not supported for __shared__ variables|no member named '(\w+)' in namespace '.*|in CUDA/HIP, (deduction guides) may only be annotated with .*)$`)
 
 // ReadRefused finds them in clang's messages.
 func ReadRefused(text string) Refused {
@@ -29,7 +31,7 @@ func ReadRefused(text string) Refused {
 	for _, m := range refusal().FindAllStringSubmatch(text, -1) {
 		line, _ := strconv.Atoi(m[2]) // digits
 		column, _ := strconv.Atoi(m[3])
-		if at := (Refusal{line, column, m[4]}); !slices.Contains(r[m[1]], at) {
+		if at := (Refusal{line, column, m[4], m[5] != ""}); !slices.Contains(r[m[1]], at) {
 			r[m[1]] = append(r[m[1]], at)
 		}
 	}
@@ -64,6 +66,12 @@ func Amend(text []byte, refused []Refusal) []byte {
 			continue
 		}
 		at := lines[r.Line-1] + r.Column - 1
+		if r.Guide {
+			if t := unmarked(text, at); t != nil {
+				text, changed = t, true
+			}
+			continue
+		}
 		if r.Member == "" {
 			variables = append(variables, at)
 			continue
@@ -105,6 +113,33 @@ func postpone(text []byte, at int, member string) []byte {
 	}
 	return text
 }
+
+// unmarked takes the words away that stand between the template's parameters and the name of a deduction guide, which is at at. nvcc's
+// front end lets a guide have any execution space; clang has it that only both may be written, which a program that defines __host__ as
+// nothing (jitify) does not write. It is nil where there are none.
+func unmarked(text []byte, at int) []byte {
+	begin := at
+	for begin > 0 && (text[begin-1] == '_' || isLetter(text[begin-1]) || text[begin-1] == ' ' || text[begin-1] == '\t' || text[begin-1] == '\n') {
+		begin--
+	}
+	if begin > 0 && text[begin-1] == '#' { // a directive is a line
+		begin += bytes.IndexByte(text[begin:], '\n') + 1
+	}
+	changed := false
+	words := guideMark().ReplaceAllFunc(text[begin:at], func(w []byte) []byte {
+		if string(w) == "explicit" {
+			return w
+		}
+		changed = true
+		return bytes.Repeat([]byte{' '}, len(w))
+	})
+	if !changed {
+		return nil
+	}
+	return slices.Concat(text[:begin], words, text[at:])
+}
+
+var guideMark = lazyre.New(`\w+`)
 
 // isLetter says whether a character can be in a name, beside the underscore.
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }

@@ -2,6 +2,7 @@ package cudacc
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -19,8 +20,23 @@ func TestPostpone(t *testing.T) {
 		{"Sync(x)", 1, 1, "Sync", ""},
 		{"cub::Sync(x)", 7, 6, "Sync", ""},
 	} {
-		if got := string(Amend([]byte(c.text), []Refusal{{c.line, c.column, c.member}})); got != c.want {
+		if got := string(Amend([]byte(c.text), []Refusal{{Line: c.line, Column: c.column, Member: c.member}})); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestUnmarked: a deduction guide loses its execution space, and nothing else around it.
+func TestUnmarked(t *testing.T) {
+	for text, want := range map[string]string{
+		"template <class T>\n_CCCL_HOST_DEVICE A(T&) -> A<T>;": "template <class T>\n                  A(T&) -> A<T>;",
+		"#endif\n__device__ A(int) -> A<int>;":                 "#endif\n           A(int) -> A<int>;",
+		"};\n__device__ explicit A(int) -> A<int>;":            "};\n           explicit A(int) -> A<int>;",
+		"}; A(int) -> A<int>;":                                 "",
+		"#define X\nA(int) -> A<int>;":                         "",
+	} {
+		if got := string(unmarked([]byte(text), strings.Index(text, "A("))); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
@@ -29,7 +45,8 @@ func TestReadRefused(t *testing.T) {
 	text := "a b.cu:3:9: error: initialization is not supported for __shared__ variables\n  x\n  ^\na b.cu:3:9: error: initialization is not supported for __shared__ variables\n" +
 		"/h.h:12:1: error: initialization is not supported for __shared__ variables\nc.cu:1:1: error: another\n" +
 		"/h.h:14:15: error: no member named 'Sync' in namespace 'thrust::cub'\n/h.h:15:3: error: no member named 'f' in namespace 'a'; did you mean 'g'?\n"
-	want := Refused{"a b.cu": {{3, 9, ""}}, "/h.h": {{12, 1, ""}, {14, 15, "Sync"}, {15, 3, "f"}}}
+	text += "/h.h:16:3: error: in CUDA/HIP, deduction guides may only be annotated with '__host__ __device__'; '__host__'-only, '__device__'-only, or '__global__' deduction guides are not allowed\n"
+	want := Refused{"a b.cu": {{3, 9, "", false}}, "/h.h": {{12, 1, "", false}, {14, 15, "Sync", false}, {15, 3, "f", false}, {16, 3, "", true}}}
 	if got := ReadRefused(text); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -131,6 +131,16 @@ func TestCUDAConstructed(t *testing.T) {
 	}
 }
 
+// TestCUDAGuides: deduction guides may have any execution space, as with NVRTC. jitify defines __host__ as nothing.
+func TestCUDAGuides(t *testing.T) {
+	const header = "#define __host__\n#define BOTH __host__ __device__\ntemplate <class T> struct A { T v; __device__ A(T x) : v(x) {} };\n" +
+		"template <class T>\nBOTH A(T) -> A<T>;\ntemplate <class T> __device__ A(T, int) -> A<T>;\n"
+	frontEnd(t).good(t, cudaProgram{
+		source:  "#include \"a.h\"\n__device__ explicit A(char) -> A<int>;\nextern \"C\" __global__ void k(float *p) { A a(*p); *p = a.v * 2; }\n",
+		headers: map[string]string{"a.h": header},
+	})
+}
+
 // TestCUDAOptions: options change the code as they do NVRTC's.
 func TestCUDAOptions(t *testing.T) {
 	f := frontEnd(t)
