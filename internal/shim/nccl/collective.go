@@ -215,6 +215,11 @@ func (o *op) allReduce(send, recv []byte) error {
 		}
 		return o.collectThen(send, recv, wait)
 	}
+	if far, err := o.c.streams(); err != nil {
+		return err
+	} else if far {
+		return o.streamAllReduce(send, recv)
+	}
 	part := o.cuts()
 	mine, end := part(o.c.rank)
 	if err := o.reduceParts(send, recv[mine:end], part); err != nil {
@@ -257,7 +262,11 @@ func (o *op) collectThen(own, dst []byte, wait func() error) error {
 }
 
 // collect reduces this rank's own and a message of every other rank into dst, in the order of ranks.
-func (o *op) collect(own, dst []byte) error {
+func (o *op) collect(own, dst []byte) error { return o.collectPieces(own, dst, 512<<10, nil) }
+
+// collectPieces does the same in pieces of at most so many bytes of all ranks whose messages are copied: what is copied stays in the cache.
+// each hears how much is done.
+func (o *op) collectPieces(own, dst []byte, most uint64, each func(n int)) error {
 	c := o.c
 	from := make([]*message, c.n)
 	scale := make([]uint64, c.n)
@@ -278,7 +287,7 @@ func (o *op) collect(own, dst []byte) error {
 	}
 	step := uint64(len(own))
 	if far > 0 {
-		step = min(step, max(4<<10, 512<<10/uint64(far)/64*64)) // what is copied stays in the cache
+		step = min(step, max(4<<10, most/uint64(far)/64*64))
 	}
 	c.scratch = grow(c.scratch, uint64(far)*step)
 	sources := make([][]byte, c.n)
@@ -299,6 +308,9 @@ func (o *op) collect(own, dst []byte) error {
 			}
 		}
 		engine.Collect(dst[at:at+n], sources, scale, n/o.size(), int(o.typ), o.red, engine.Part{})
+		if each != nil {
+			each(int(at + n))
+		}
 	}
 	return release(from)
 }

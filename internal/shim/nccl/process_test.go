@@ -92,6 +92,7 @@ var parts = map[string]func(a *actor, n int) error{
 	"making":    playMaking,
 	"early":     playEarly,
 	"chains":    playChains,
+	"stream":    playStream,
 	"exit":      func(a *actor, n int) error { return errors.Join(a.join(n), a.CommDestroy(a.comm)) },
 }
 

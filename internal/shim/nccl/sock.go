@@ -96,7 +96,7 @@ func (s *sock) read(p []byte) error {
 	}
 	defer s.leave()
 	for len(p) > 0 {
-		n, err := unix.Read(s.fd, p)
+		n, _, err := unix.Recvfrom(s.fd, p, unix.MSG_WAITALL)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
@@ -113,13 +113,17 @@ func (s *sock) read(p []byte) error {
 }
 
 // write sends all of p. It does not raise SIGPIPE.
-func (s *sock) write(p []byte) error {
+func (s *sock) write(p []byte) error { return s.send(p, 0) }
+
+const msgMore = unix.MSG_MORE // more follows at once
+
+func (s *sock) send(p []byte, flags int) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.leave()
 	for len(p) > 0 {
-		n, err := unix.SendmsgN(s.fd, p, nil, nil, unix.MSG_NOSIGNAL)
+		n, err := unix.SendmsgN(s.fd, p, nil, nil, unix.MSG_NOSIGNAL|flags)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return err
 		}
