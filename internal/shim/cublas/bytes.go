@@ -43,6 +43,9 @@ func Encode(e Elem, v complex128) []byte {
 		word(uint64(int64(real(v))), 1)
 	case S32:
 		word(uint64(int64(real(v))), 4)
+	case C8:
+		word(uint64(int64(real(v))), 1)
+		word(uint64(int64(imag(v))), 1)
 	}
 	return q
 }
@@ -74,6 +77,8 @@ func Decode(e Elem, b []byte) complex128 {
 		return complex(float64(int8(b[0])), 0)
 	case S32:
 		return complex(float64(int32(word(0, 4))), 0)
+	case C8:
+		return complex(float64(int8(b[0])), float64(int8(b[1])))
 	}
 	return cmplx.NaN()
 }

@@ -25,10 +25,13 @@ const (
 	S32
 )
 
+// C8 is complex, of two bytes. Only products read it; cuBLASLt has types of its own up to here.
+const C8 Elem = 16
+
 var elems = [...]struct {
 	name string
 	size int
-}{F32: {"f32", 4}, F64: {"f64", 8}, F16: {"f16", 2}, BF16: {"bf16", 2}, C32: {"c32", 8}, C64: {"c64", 16}, S8: {"s8", 1}, S32: {"s32", 4}}
+}{F32: {"f32", 4}, F64: {"f64", 8}, F16: {"f16", 2}, BF16: {"bf16", 2}, C32: {"c32", 8}, C64: {"c64", 16}, S8: {"s8", 1}, S32: {"s32", 4}, C8: {"c8", 2}}
 
 func (e Elem) String() string { return elems[e].name }
 
@@ -99,7 +102,7 @@ func ScalarAt(p hostmem.Ptr, e Elem, mode blas.CublasPointerMode_t) (Scalar, err
 		return Scalar{Re: float64(hostmem.Load[int32](p))}, nil
 	case BF16:
 		return Scalar{Re: real(loadAt(p, BF16))}, nil
-	case S8: // no function of cuBLAS has scalars of this type
+	case S8, C8: // no function of cuBLAS has scalars of this type
 	}
 	return Scalar{}, notSupported
 }

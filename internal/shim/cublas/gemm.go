@@ -65,8 +65,8 @@ func (t *Thread) typed(h blas.CublasHandle_t, at, bt, ct rt.CudaDataType, comput
 }
 
 func typed(at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) (kinds, error) {
-	a, ok1 := ElemOf(at)
-	b, ok2 := ElemOf(bt)
+	a, ok1 := operandOf(at)
+	b, ok2 := operandOf(bt)
 	c, ok3 := ElemOf(ct)
 	if !ok1 || !ok2 || !ok3 || a != b {
 		return kinds{}, notSupported
@@ -81,8 +81,11 @@ func typed(at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) (kinds,
 	case blas.CUBLAS_COMPUTE_32F, blas.CUBLAS_COMPUTE_32F_PEDANTIC, blas.CUBLAS_COMPUTE_32F_FAST_16F,
 		blas.CUBLAS_COMPUTE_32F_FAST_16BF, blas.CUBLAS_COMPUTE_32F_FAST_TF32, blas.CUBLAS_COMPUTE_32F_EMULATED_16BFX9:
 		e.sum, e.scalar = F32, F32
-		if a == C32 {
+		if a == C32 || a == C8 {
 			e.sum, e.scalar = C32, C32
+		}
+		if (a == S8 || a == C8) && compute != blas.CUBLAS_COMPUTE_32F && compute != blas.CUBLAS_COMPUTE_32F_PEDANTIC {
+			return kinds{}, notSupported
 		}
 	case blas.CUBLAS_COMPUTE_64F, blas.CUBLAS_COMPUTE_64F_PEDANTIC, blas.CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
 		e.sum, e.scalar = F64, F64
@@ -105,6 +108,15 @@ var combinations = map[kinds]bool{
 	{F32, F32, F32, F32}: true, {F16, F16, F32, F32}: true, {F16, F32, F32, F32}: true, {F16, F16, F32, F16}: true,
 	{BF16, BF16, F32, F32}: true, {BF16, F32, F32, F32}: true, {F64, F64, F64, F64}: true,
 	{C32, C32, C32, C32}: true, {C64, C64, C64, C64}: true, {S8, S32, S32, S32}: true,
+	{S8, F32, F32, F32}: true, {C8, C32, C32, C32}: true,
+}
+
+// operandOf is ElemOf for what products also read.
+func operandOf(t rt.CudaDataType) (Elem, bool) {
+	if t == rt.CUDA_C_8I {
+		return C8, true
+	}
+	return ElemOf(t)
 }
 
 // GemmEx multiplies with a type for each operand.

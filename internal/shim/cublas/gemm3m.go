@@ -24,6 +24,9 @@ func (t *Thread) singles(h blas.CublasHandle_t, types ...rt.CudaDataType) error 
 
 // CgemmEx is Cgemm with a type for each operand.
 func (t *Thread) CgemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc int64) error {
+	if at == rt.CUDA_C_8I && bt == at {
+		return t.GemmEx(h, ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, blas.CUBLAS_COMPUTE_32F, 0)
+	}
 	if err := t.singles(h, at, bt, ct); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 
 var ops = []Op{blas.CUBLAS_OP_N, blas.CUBLAS_OP_T, blas.CUBLAS_OP_C}
 
-var dataTypes = map[Elem]rt.CudaDataType{F32: rt.CUDA_R_32F, F64: rt.CUDA_R_64F, F16: rt.CUDA_R_16F, BF16: rt.CUDA_R_16BF, C32: rt.CUDA_C_32F, C64: rt.CUDA_C_64F, S8: rt.CUDA_R_8I, S32: rt.CUDA_R_32I}
+var dataTypes = map[Elem]rt.CudaDataType{F32: rt.CUDA_R_32F, F64: rt.CUDA_R_64F, F16: rt.CUDA_R_16F, BF16: rt.CUDA_R_16BF, C32: rt.CUDA_C_32F, C64: rt.CUDA_C_64F, S8: rt.CUDA_R_8I, S32: rt.CUDA_R_32I, C8: rt.CUDA_C_8I}
 
 var computes = map[Elem]blas.CublasComputeType_t{F32: blas.CUBLAS_COMPUTE_32F, C32: blas.CUBLAS_COMPUTE_32F, F64: blas.CUBLAS_COMPUTE_64F, C64: blas.CUBLAS_COMPUTE_64F, S32: blas.CUBLAS_COMPUTE_32I}
 

@@ -119,6 +119,8 @@ func (r *rig) number(e Elem) complex128 {
 	switch e {
 	case S8, S32:
 		return complex(float64(r.rng.IntN(15)-7), 0)
+	case C8:
+		return complex(float64(r.rng.IntN(15)-7), float64(r.rng.IntN(15)-7))
 	case C32, C64:
 		return Decode(e, Encode(e, complex(r.rng.NormFloat64(), r.rng.NormFloat64())))
 	case F32, F64, F16, BF16:

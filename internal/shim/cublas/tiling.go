@@ -107,5 +107,9 @@ func (p *Product) pack(d *driver.Thread, stream cu.CUstream, sides [2]side, t *t
 	run = max(run, p.K/maxGrid+31) &^ 31
 	q.U64(t.claims).U32(uint32(t.numbers()), uint32(blocks[0]), uint32(p.K), uint32(run), uint32(first))
 	grid := [3]uint32{uint32(max(1, blocks[0]+blocks[1])), uint32((p.K + run - 1) / run), uint32(n)}
-	return gemmKernels.Launch(d, stream, "pack_"+p.TA.String(), grid, [3]uint32{32, 1, 1}, &q)
+	name := "pack_" + p.TA.String()
+	if p.TA == S8 && p.Sum == F32 {
+		name = "pack_s8_f32"
+	}
+	return gemmKernels.Launch(d, stream, name, grid, [3]uint32{32, 1, 1}, &q)
 }

@@ -156,7 +156,7 @@ func (e Elem) real() Elem {
 		return F32
 	case C64:
 		return F64
-	case F32, F64, F16, BF16, S8, S32:
+	case F32, F64, F16, BF16, S8, S32, C8:
 	}
 	return e
 }

@@ -7,6 +7,11 @@
 
 enum { ROWS = 32, TURN = 33, PANELS = 8 };
 
+struct c8 {
+    s8 re, im;
+};
+__device__ inline c32 load(const c8 *p) { return {(float)p->re, (float)p->im}; }
+
 // packRows: lanes take rows of one panel, of `panels` panels in turn for each l: then a long piece of each column of the matrix is
 // read at once. There are `rows` rows; `next` is the distance of panels.
 template <class T, class W, int WIDTH> __device__ void packRows(const T *src, View x, W *dst, s64 next, u32 rows, u32 panels, u32 from, u32 to) {
@@ -184,6 +189,8 @@ PACK(bf16, bf16, float, 12)
 PACK(c32, c32, c32, 4)
 PACK(c64, c64, c64, 2)
 PACK(s8, s8, int, 12)
+PACK(s8_f32, s8, float, 12)
+PACK(c8, c8, c32, 4)
 
 // Of a triangle (1 lower, 2 upper) only its elements are written; with 4 the diagonal is real.
 __device__ inline bool within(u32 part, u32 row, u32 col) { return (part & 3) == 0 || ((part & 1) ? row >= col : row <= col); }

@@ -113,10 +113,10 @@ template <class W, int V, int N, int DEEP> __device__ __attribute__((always_inli
         __shared__ W wait[N > 1 ? V * 32 * FEW : 1];                                                                           \
         slim<W, V, N, DEEP>(s, wait);                                                                                          \
     }
-SLIM(one_f32, float, 8, 1, 16)
-SLIM(some_f32, float, 6, 2, 16)
-SLIM(one_f64, double, 4, 1, 16)
-SLIM(some_f64, double, 3, 2, 16)
+SLIM(one_f32, float, 8, 1, 32)
+SLIM(some_f32, float, 6, 2, 32)
+SLIM(one_f64, double, 4, 1, 32)
+SLIM(some_f64, double, 3, 2, 32)
 
 // halve leaves D / 2 of D numbers, each with what the lane that is D away has of it: lanes with that bit keep the upper ones.
 template <int D, class W> __device__ __attribute__((always_inline)) void halve(W (&s)[16]) {
