@@ -1,6 +1,6 @@
 #!/bin/sh
-# AllReduce of two processes, in one run: ours, a loop in C that copies nothing, MPICH and Open MPI; then between two network namespaces
-# ours through TCP and UCX, beside UCX's own point-to-point figure. What is not installed is passed over, and said.
+# AllReduce of two processes, in one run: ours (a program in C on dist, and this tree from Go), a loop in C that copies nothing, MPICH and
+# Open MPI; then between two network namespaces ours through TCP and UCX, beside UCX's own point-to-point figure. What is not installed is passed over, and said.
 #   scripts/nccl-bench.sh
 # Debian: libmpich-dev mpich libopenmpi-dev openmpi-bin ucx-utils libucx0
 set -eu
@@ -11,6 +11,13 @@ echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) processors"
 go test -c -o "$out/nccl.test" ./internal/shim/nccl
 
 echo "== one host, two processes"
+if [ -e dist/lib/libnccl.so.2 ]; then
+    gcc -O2 -Iinclude -o "$out/ours" bench/nccl/ours.c -Ldist/lib -lnccl -lcudart
+    LD_LIBRARY_PATH=$PWD/dist/lib "$out/ours"
+else
+    echo "a program in C: not without dist (make dist)"
+fi
+echo "-- from Go, and with messages instead of memory"
 "$out/nccl.test" -test.run '^$' -test.bench '^BenchmarkProcesses$' -test.benchtime 1x -test.v 2>&1 | grep -E 'SHM|bytes'
 echo "-- a loop in C"
 gcc -O3 -march=native -ffast-math -o "$out/loop" bench/nccl/loop.c

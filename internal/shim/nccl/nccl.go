@@ -3,7 +3,7 @@
 //
 // A call puts one task into its stream. The task runs on a goroutine when the stream gets there, meets the tasks of the other ranks, and
 // works on the buffers themselves. Where all ranks are of one host, collective operations read and write the other ranks' buffers, which
-// each process has mapped (near.go). Otherwise, and for sends, ranks hand each other messages (message.go): in one process the receiver
+// each process has mapped (near.go); they are operations of the engine's, and need a goroutine only where a rank is late. Otherwise, and for sends, ranks hand each other messages (message.go): in one process the receiver
 // reads the sender's memory, on one host it has the kernel copy it, between hosts the bytes go through TCP. Everything else is the same
 // for all (collective.go). Reductions take the ranks in their order, so that results depend on nothing else.
 package nccl
