@@ -59,7 +59,7 @@ func writeCalled(w *world) error {
 // writeRows writes what a call must know of each function.
 func (w *world) writeRows(o *out, c called, funcs []*spec.Func) error {
 	o.f("// Row is what a call must know of a function.\ntype Row struct {\n\tName string\n\tParams int\n")
-	if !c.Alike {
+	if !c.Alike && !c.Named {
 		o.f("}\n\n// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
 		for _, f := range funcs {
 			o.f("\t%s: {%q, %d},\n", goName(f.Name), f.Name, len(f.Params))
@@ -67,7 +67,29 @@ func (w *world) writeRows(o *out, c called, funcs []*spec.Func) error {
 		o.f("}\n\n")
 		return nil
 	}
+	if c.Named {
+		return w.writeNamedRows(o, c, funcs)
+	}
 	o.f("\tArgs []Kind\n\tByHand bool // its parameters are not CUDA's one by one\n\tSince int // ROCm's major version, 0: any\n}\n\n")
+	w.writeKinds(o, c)
+	o.f("// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
+	for _, f := range funcs {
+		kinds, err := w.kindsOf(c, f)
+		if err != nil {
+			return err
+		}
+		o.f("\t%s: {%q, %d, []Kind{%s}, %v, %d},\n", goName(f.Name), f.Name, len(f.Params), kinds, f.Go == byHand, int(f.Since)/1000)
+	}
+	o.f("}\n\n// ByCUDA finds the function that stands in for one of CUDA's.\nvar ByCUDA = map[string]Func{\n")
+	for _, f := range funcs {
+		o.f("\t%q: %s,\n", f.For, goName(f.Name))
+	}
+	o.f("}\n\n")
+	return nil
+}
+
+// writeKinds writes what parameters may be, and how each is made of CUDA's.
+func (w *world) writeKinds(o *out, c called) {
 	o.f("// Kind is what a parameter is.\ntype Kind uint8\n\n// The kinds: numbers of 32 and 64 bits, addresses, the library's handle, and enumerations.\nconst (\n\tInt32 Kind = iota\n\tInt64\n\tPointer\n\tHandle\n")
 	var enums []*spec.Enum
 	for _, e := range w.apis[c.api].Enums {
@@ -80,22 +102,24 @@ func (w *world) writeRows(o *out, c called, funcs []*spec.Func) error {
 	for _, e := range enums {
 		o.f("\tcase Kind%s:\n\t\treturn From%s(v)\n", goName(e.Name), goName(e.For))
 	}
-	o.f("\t}\n\treturn 0, false\n}\n\n// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
-	scope := w.apis[c.api].Scope(13)
+	o.f("\t}\n\treturn 0, false\n}\n\n")
+}
+
+// writeNamedRows writes the rows of a library whose functions are called by their own names.
+func (w *world) writeNamedRows(o *out, c called, funcs []*spec.Func) error {
+	o.f("\tArgs []Kind\n}\n\n")
+	w.writeKinds(o, c)
+	o.f("// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
 	for _, f := range funcs {
-		var kinds []string
-		for _, p := range f.Params {
-			k, err := kindOf(w.apis[c.api], scope, p)
-			if err != nil {
-				return fmt.Errorf("%s.api: %s: %w", c.api, f.Name, err)
-			}
-			kinds = append(kinds, k)
+		kinds, err := w.kindsOf(c, f)
+		if err != nil {
+			return err
 		}
-		o.f("\t%s: {%q, %d, []Kind{%s}, %v, %d},\n", goName(f.Name), f.Name, len(f.Params), strings.Join(kinds, ", "), f.Go == byHand, int(f.Since)/1000)
+		o.f("\t%s: {%q, %d, []Kind{%s}},\n", goName(f.Name), f.Name, len(f.Params), kinds)
 	}
-	o.f("}\n\n// ByCUDA finds the function that stands in for one of CUDA's.\nvar ByCUDA = map[string]Func{\n")
+	o.f("}\n\n// ByName finds a function.\nvar ByName = map[string]Func{\n")
 	for _, f := range funcs {
-		o.f("\t%q: %s,\n", f.For, goName(f.Name))
+		o.f("\t%q: %s,\n", f.Name, goName(f.Name))
 	}
 	o.f("}\n\n")
 	return nil
@@ -103,6 +127,19 @@ func (w *world) writeRows(o *out, c called, funcs []*spec.Func) error {
 
 // byHand marks a function whose parameters are not CUDA's one by one.
 const byHand = "byHand"
+
+// kindsOf lists the kinds of a function's parameters.
+func (w *world) kindsOf(c called, f *spec.Func) (string, error) {
+	var kinds []string
+	for _, p := range f.Params {
+		k, err := kindOf(w.apis[c.api], w.apis[c.api].Scope(13), p)
+		if err != nil {
+			return "", fmt.Errorf("%s.api: %s: %w", c.api, f.Name, err)
+		}
+		kinds = append(kinds, k)
+	}
+	return strings.Join(kinds, ", "), nil
+}
 
 // kindOf is the name of a parameter's kind.
 func kindOf(api *spec.API, scope *spec.Scope, p spec.Param) (string, error) {

@@ -30,6 +30,10 @@ const (
 	HIPLibrary       = "KUDZU_HIP_LIBRARY"
 	ROCBLASLibrary   = "KUDZU_ROCBLAS_LIBRARY"
 	HIPBLASLtLibrary = "KUDZU_HIPBLASLT_LIBRARY"
+	ROCSOLVERLibrary = "KUDZU_ROCSOLVER_LIBRARY"
+	ROCFFTLibrary    = "KUDZU_ROCFFT_LIBRARY"
+	ROCSPARSELibrary = "KUDZU_ROCSPARSE_LIBRARY"
+	MIOpenLibrary    = "KUDZU_MIOPEN_LIBRARY"
 	RCCLLibrary      = "KUDZU_RCCL_LIBRARY"
 	ROCmSMILibrary   = "KUDZU_ROCM_SMI_LIBRARY"
 	UCXLibrary       = "KUDZU_UCX_LIBRARY"
@@ -102,6 +106,10 @@ var Groups = []Group{
 		{HIPLibrary, false, "libamdhip64.so.6", "AMD's runtime ([AMD GPUs](docs/amd.md))"},
 		{ROCBLASLibrary, false, "librocblas.so.4", "rocBLAS, or `none`"},
 		{HIPBLASLtLibrary, false, "libhipblaslt.so.0", "hipBLASLt, or `none`"},
+		{ROCSOLVERLibrary, false, "librocsolver.so.0", "rocSOLVER, or `none`"},
+		{ROCFFTLibrary, false, "librocfft.so.0", "rocFFT, or `none`"},
+		{ROCSPARSELibrary, false, "librocsparse.so.1", "rocSPARSE, or `none`"},
+		{MIOpenLibrary, false, "libMIOpen.so.1", "MIOpen, or `none`"},
 		{RCCLLibrary, false, "librccl.so.1", "RCCL, or `none`"},
 		{ROCmSMILibrary, false, "librocm_smi64.so.7", "AMD's management library, or `none`"},
 		{UCXLibrary, false, "libucp.so.0", "UCX, or `none`"},

@@ -94,9 +94,12 @@ func (l *Library) parts(all, version string) {
 func (p *parser) provider(rest string) error {
 	c := &Called{}
 	for _, w := range strings.Fields(rest) {
-		if w == "alike" {
+		switch w {
+		case "alike":
 			c.Alike = true
-		} else {
+		case "named":
+			c.Named = true
+		default:
 			c.For = append(c.For, w)
 		}
 	}

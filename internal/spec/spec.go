@@ -185,6 +185,7 @@ type Answered struct {
 type Called struct {
 	For   []string // the tables of CUDA that its rows' `for` names rows of, the first of which it stands in for
 	Alike bool     // calls are forwarded by the table: rows tell what their parameters are
+	Named bool     // calls are made by the name of a row, which tells what its parameters are
 }
 
 // Macro is a macro of the C header that is no number: with parameters, or a list of values.
