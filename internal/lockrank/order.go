@@ -91,6 +91,10 @@ type (
 	HIPStream         struct{}
 	RocBLAS           struct{}
 	RocBLASHandle     struct{}
+	RocSPARSE         struct{}
+	RocSPARSEHandle   struct{}
+	MIOpen            struct{}
+	MIOpenHandle      struct{}
 	HipBLASLt         struct{}
 	HipBLASLtDevice   struct{}
 	NCCLVendor        struct{}
@@ -230,6 +234,10 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[HIPStream](), Where: "backend/hip: queue.gate", Guards: "a stream that is named in a call", Waits: true},
 		{Lock: reflect.TypeFor[RocBLAS](), Where: "shim/cublas/rocblas", Guards: "its handles", Waits: true},
 		{Lock: reflect.TypeFor[RocBLASHandle](), Where: "shim/cublas/rocblas", Guards: "a handle's stream and modes, and a call with them", Waits: true},
+		{Lock: reflect.TypeFor[RocSPARSE](), Where: "shim/cusparse/rocsparse", Guards: "its handles", Waits: true},
+		{Lock: reflect.TypeFor[RocSPARSEHandle](), Where: "shim/cusparse/rocsparse", Guards: "a handle's stream and mode, and a call with them", Waits: true},
+		{Lock: reflect.TypeFor[MIOpen](), Where: "shim/cudnn/miopen", Guards: "its handles", Waits: true},
+		{Lock: reflect.TypeFor[MIOpenHandle](), Where: "shim/cudnn/miopen", Guards: "a handle's stream, and a call with it", Waits: true},
 		{Lock: reflect.TypeFor[HipBLASLt](), Where: "shim/cublaslt/hipblaslt", Guards: "its devices", Waits: true},
 		{Lock: reflect.TypeFor[HipBLASLtDevice](), Where: "shim/cublaslt/hipblaslt", Guards: "ways that were found", Waits: true},
 		{Lock: reflect.TypeFor[NCCLVendor](), Where: "shim/nccl", Guards: "the communicators of RCCL, during its calls", Waits: true},

@@ -60,11 +60,17 @@ func (j *job) potrf(a mat, fill Fill, n int64, info hostmem.Ptr) error {
 	if n == 0 {
 		return j.tell(info, 0, a.batch)
 	}
+	if done, err := j.potrfElsewhere(a, fill, n, info); done {
+		return err
+	}
 	return j.cholesky(a, fill, n, 0, info)
 }
 
 // potrs solves A X = B with what potrf made of A.
 func (j *job) potrs(a, b mat, fill Fill, n, count int64) error {
+	if done, err := j.potrsElsewhere(a, b, fill, n, count); done {
+		return err
+	}
 	first, second := Op(blas.CUBLAS_OP_N), Op(blas.CUBLAS_OP_C)
 	if fill == blas.CUBLAS_FILL_MODE_UPPER {
 		first, second = second, first
@@ -181,6 +187,9 @@ func (t *Thread) Potri(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, w
 	if n == 0 {
 		return j.tell(info, 0, 1)
 	}
+	if done, err := j.elsewhere("potri", e, uint64(fill), uint64(n), uint64(a), uint64(lda), uint64(info)); done {
+		return err
+	}
 	x, inverse := matAt(a, lda, e), matAt(work, n, e)
 	if err := j.diagonal(x, n, info); err != nil {
 		return err
@@ -212,6 +221,9 @@ func (j *job) diagonal(a mat, n int64, info hostmem.Ptr) error {
 
 // trtri is the inverse of a triangle, made in work.
 func (j *job) trtri(a mat, fill Fill, diag Diag, n int64, work, info hostmem.Ptr) error {
+	if done, err := j.elsewhere("trtri", a.e, uint64(fill), uint64(diag), uint64(n), a.Base, uint64(a.LD), uint64(info)); done {
+		return err
+	}
 	inverse := matAt(work, n, a.e)
 	if diag == blas.CUBLAS_DIAG_UNIT {
 		if err := j.tell(info, 0, 1); err != nil {
@@ -257,6 +269,9 @@ func (t *Thread) Lauum(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, w
 		return err
 	}
 	if err := j.tell(info, 0, 1); err != nil || n == 0 {
+		return err
+	}
+	if done, err := j.elsewhere("lauum", e, uint64(fill), uint64(n), uint64(a), uint64(lda)); done {
 		return err
 	}
 	x, square := matAt(a, lda, e), matAt(work, n, e)

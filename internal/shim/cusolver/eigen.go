@@ -75,6 +75,9 @@ func (j *job) syev(p *eigen) error {
 	if p.info == hostmem.Nil {
 		return invalidValue
 	}
+	if done, err := j.syevElsewhere(p); done {
+		return err
+	}
 	if blocked(p.n, p.a.batch) {
 		return j.syevBlocked(p)
 	}
@@ -180,6 +183,9 @@ func (j *job) sygv(p *general) error {
 	n := p.n
 	if n == 0 {
 		return j.tell(p.info, 0, 1)
+	}
+	if done, err := j.sygvElsewhere(p); done {
+		return err
 	}
 	definite := hostmem.Ptr(uint64(p.work) + uint64(p.eigen.size())*uint64(p.a.e.Size()))
 	if err := j.cholesky(p.b, p.fill, n, 0, definite); err != nil {

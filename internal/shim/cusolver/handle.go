@@ -65,6 +65,9 @@ func (t *Thread) DnDestroy(h solver.CusolverDnHandle_t) error {
 	if x == nil {
 		return notInitialized
 	}
+	for _, p := range providers.All() {
+		p.Drop(&x.blas)
+	}
 	pack, sums := x.blas.Spaces()
 	pack.Drop(t.driver())
 	sums.Drop(t.driver())

@@ -44,6 +44,11 @@ func (j *job) sytrf(p *indefinite, info hostmem.Ptr) error {
 	if p.n == 0 {
 		return j.tell(info, 0, 1)
 	}
+	if p.pivots.at != 0 && !p.pivots.wide && !p.hermitian {
+		if done, err := j.elsewhere("sytrf", p.a.e, uint64(p.fill), uint64(p.n), p.a.Base, uint64(p.a.LD), p.pivots.at, uint64(info)); done {
+			return err
+		}
+	}
 	var q shim.Params
 	p.put(&q)
 	q.U64(uint64(info))

@@ -95,6 +95,9 @@ func (j *job) getrf(a mat, m, n int64, p pivots, info hostmem.Ptr) error {
 	if m == 0 || n == 0 {
 		return j.tell(info, 0, 1)
 	}
+	if done, err := j.getrfElsewhere(a, m, n, p, info); done {
+		return err
+	}
 	return j.lu(a, m, n, 0, p, info)
 }
 
@@ -117,6 +120,9 @@ func (j *job) getrs(a, b mat, op Op, n, count int64, p pivots, info hostmem.Ptr)
 
 // substitute is what getrs does with arguments that are right.
 func (j *job) substitute(a, b mat, op Op, n, count int64, p pivots) error {
+	if done, err := j.getrsElsewhere(a, b, op, n, count, p); done {
+		return err
+	}
 	lower := cublas.System{Fill: blas.CUBLAS_FILL_MODE_LOWER, Diag: blas.CUBLAS_DIAG_UNIT, Op: op, M: n, N: count, Batch: 1, A: a.View, B: b.View, Type: a.e}
 	upper := lower
 	upper.Fill, upper.Diag = blas.CUBLAS_FILL_MODE_UPPER, blas.CUBLAS_DIAG_NON_UNIT
@@ -167,6 +173,9 @@ func (t *Thread) Laswp(h Handle, n int64, a hostmem.Ptr, lda, k1, k2 int64, ipiv
 	}
 	if n < 0 || k1 < 1 || k2 < k1 || lda < k2 || inc == 0 || ipiv == hostmem.Nil {
 		return invalidValue
+	}
+	if done, err := j.elsewhere("laswp", e, uint64(n), uint64(a), uint64(lda), uint64(k1), uint64(k2), uint64(ipiv), uint64(inc)); done {
+		return err
 	}
 	p := pivots{at: uint64(ipiv)}.from((k1 - 1) * (1 - max(inc, -inc)))
 	return j.laswp(matAt(a, lda, e), n, k1-1, k2, p, 0, inc)

@@ -83,6 +83,9 @@ func (j *job) geqr2(a mat, m, n int64, tau uint64, info hostmem.Ptr) error {
 
 // geqrf factors A = Q R: panel by panel, each applied to what is right of it.
 func (j *job) geqrf(a mat, m, n int64, taus, work, info hostmem.Ptr) error {
+	if done, err := j.elsewhere("geqrf", a.e, uint64(m), uint64(n), a.Base, uint64(a.LD), uint64(taus)); done {
+		return j.succeeded(err, info)
+	}
 	if m <= wholeRows && n <= wholeColumns {
 		return j.geqr2(a, m, n, uint64(taus), info)
 	}
@@ -113,6 +116,9 @@ func (j *job) geqrf(a mat, m, n int64, taus, work, info hostmem.Ptr) error {
 
 // orgqr makes n columns of Q, of k reflections, in their place. info may be none.
 func (j *job) orgqr(a mat, m, n, k int64, taus, work, info hostmem.Ptr) error {
+	if done, err := j.elsewhere("orgqr", a.e, uint64(m), uint64(n), uint64(k), a.Base, uint64(a.LD), uint64(taus)); done {
+		return j.succeeded(err, info)
+	}
 	if m <= wholeRows && n <= wholeColumns {
 		var q shim.Params
 		q.U64(a.Base, uint64(a.LD)).U32(uint32(m), uint32(n), uint32(k)).U64(uint64(taus), uint64(info))
@@ -143,6 +149,9 @@ func (j *job) orgqr(a mat, m, n, k int64, taus, work, info hostmem.Ptr) error {
 
 // ormqr is C = op(Q) C or C op(Q).
 func (j *job) ormqr(a, c mat, side Side, op Op, m, n, k int64, taus, work hostmem.Ptr) error {
+	if done, err := j.elsewhere("ormqr", a.e, uint64(side), uint64(op), uint64(m), uint64(n), uint64(k), a.Base, uint64(a.LD), uint64(taus), c.Base, uint64(c.LD)); done {
+		return err
+	}
 	rows := m
 	if side == blas.CUBLAS_SIDE_RIGHT {
 		rows = n

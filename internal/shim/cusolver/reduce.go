@@ -7,6 +7,7 @@ import (
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
 	"kudzu/internal/spec/blas"
+	"kudzu/internal/spec/solver"
 )
 
 // Tridiagonal and bidiagonal forms, and the products of their reflections. An upper triangle is a lower one from its end, so
@@ -50,6 +51,9 @@ func (t *Thread) Sytrd(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, d
 		return err
 	}
 	if n > 0 {
+		if done, err := j.elsewhere("sytrd", el, uint64(fill), uint64(n), uint64(a), uint64(lda), uint64(d), uint64(e), uint64(tau)); done {
+			return j.succeeded(err, info)
+		}
 		x, c := matAt(a, lda, el), matAt(work, n, el)
 		if err := j.turnedCopy(x, c, n, fill, false, false); err != nil {
 			return err
@@ -103,6 +107,9 @@ func (t *Thread) Orgtr(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, t
 		return err
 	}
 	if n > 0 {
+		if done, err := j.elsewhere("orgtr", e, uint64(fill), uint64(n), uint64(a), uint64(lda), uint64(tau)); done {
+			return j.succeeded(err, info)
+		}
 		x := matAt(a, lda, e)
 		if err := j.tridiagonalQ(x, fill, n, tau, work); err != nil {
 			return err
@@ -153,6 +160,9 @@ func (t *Thread) Ormtr(h Handle, side Side, fill Fill, op Op, m, n int64, a host
 	}
 	if m == 0 || n == 0 {
 		return j.tell(info, 0, 1)
+	}
+	if done, err := j.elsewhere("ormtr", e, uint64(side), uint64(fill), uint64(op), uint64(m), uint64(n), uint64(a), uint64(lda), uint64(tau), uint64(c), uint64(ldc)); done {
+		return j.succeeded(err, info)
 	}
 	at := func(k int64) hostmem.Ptr { return hostmem.Ptr(int64(work) + k*int64(e.Size())) }
 	made, whole, product, to := matAt(work, rows, e), matAt(at(rows*rows), rows, e), matAt(at(2*rows*rows), m, e), matAt(c, ldc, e)
@@ -206,6 +216,9 @@ func (t *Thread) Gebrd(h Handle, m, n int64, a hostmem.Ptr, lda int64, d, e, tau
 		return err
 	}
 	if n > 0 {
+		if done, err := j.elsewhere("gebrd", el, uint64(m), uint64(n), uint64(a), uint64(lda), uint64(d), uint64(e), uint64(tauq), uint64(taup)); done {
+			return j.succeeded(err, info)
+		}
 		var q shim.Params
 		q.U64(uint64(a), uint64(lda)).U32(uint32(m), uint32(n)).U64(uint64(d), uint64(e), uint64(tauq), uint64(taup), uint64(work), uint64(work)+uint64(n)*uint64(el.Size()))
 		if err := j.one(eigenKernels, "gebrd_"+el.String(), 1, &q); err != nil {
@@ -258,6 +271,13 @@ func (t *Thread) Orgbr(h Handle, side Side, m, n, k int64, a hostmem.Ptr, lda in
 }
 
 func (j *job) orgbr(a mat, side Side, m, n, k int64, tau, work hostmem.Ptr) error {
+	stored := uint64(solver.CUBLAS_STOREV_COLUMNWISE)
+	if side == blas.CUBLAS_SIDE_RIGHT {
+		stored = uint64(solver.CUBLAS_STOREV_ROWWISE)
+	}
+	if done, err := j.elsewhere("orgbr", a.e, stored, uint64(m), uint64(n), uint64(k), a.Base, uint64(a.LD), uint64(tau)); done {
+		return err
+	}
 	if side == blas.CUBLAS_SIDE_LEFT {
 		if m >= k {
 			return j.orgqr(a, m, n, k, tau, work, hostmem.Nil)

@@ -150,6 +150,9 @@ func (j *job) gesvdCall(a mat, jobu, jobvt int8, m, n int64, s hostmem.Ptr, u, v
 	if err := enough(work, lbytes, singularBytes(m, n, left > n, a.e)); err != nil {
 		return err
 	}
+	if done, err := j.gesvdElsewhere(p, jobu, jobvt, u, vt); done {
+		return err
+	}
 	return j.svd(p)
 }
 

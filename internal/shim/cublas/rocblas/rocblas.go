@@ -132,8 +132,8 @@ func (p *Provider) call(f rocblas.Func, args ...uintptr) int64 {
 	return int64(status)
 }
 
-// errRefused: nothing has happened, and our kernels may do it.
-var errRefused = errors.New("not done by rocBLAS")
+// ErrRefused: nothing has happened, and our kernels may do it.
+var ErrRefused = errors.New("not done by rocBLAS")
 
 // Do makes a call if the stream is one of an AMD GPU's and rocBLAS has what it takes.
 func (p *Provider) Do(d *driver.Thread, x *cublas.Handle, name string, args []uint64) (bool, error) {
@@ -142,7 +142,7 @@ func (p *Provider) Do(d *driver.Thread, x *cublas.Handle, name string, args []ui
 		return false, nil
 	}
 	modes := x.Modes()
-	status := errRefused
+	status := ErrRefused
 	done, err := d.Abroad(modes.Stream, rocblas.Rows[f].Name, func(w backend.Where) error {
 		if w.Runtime == "hip" && p.library() != nil {
 			status = p.do(w, x, f, modes, args)
@@ -152,7 +152,7 @@ func (p *Provider) Do(d *driver.Thread, x *cublas.Handle, name string, args []ui
 	if err != nil {
 		return true, err
 	}
-	if !done || errors.Is(status, errRefused) {
+	if !done || errors.Is(status, ErrRefused) {
 		return false, nil
 	}
 	return true, status
@@ -162,11 +162,11 @@ func (p *Provider) Do(d *driver.Thread, x *cublas.Handle, name string, args []ui
 func (p *Provider) do(w backend.Where, x *cublas.Handle, f rocblas.Func, modes cublas.Modes, args []uint64) error {
 	row := &rocblas.Rows[f]
 	if row.Since > 5 && p.old {
-		return errRefused
+		return ErrRefused
 	}
 	words, ok := convert(f, args)
 	if !ok {
-		return errRefused
+		return ErrRefused
 	}
 	h, err := p.handle(w, x)
 	if err != nil {
@@ -223,7 +223,7 @@ func (p *Provider) handle(w backend.Where, x *cublas.Handle) (*handle, error) {
 // ready sets stream and modes. Preconditions: h.mu is held.
 func (p *Provider) ready(h *handle, stream uintptr, m cublas.Modes) error {
 	if h.at == 0 {
-		return errRefused // the handle ended meanwhile
+		return ErrRefused // the handle ended meanwhile
 	}
 	if h.set && h.stream == stream && h.modes == m {
 		return nil
@@ -231,7 +231,7 @@ func (p *Provider) ready(h *handle, stream uintptr, m cublas.Modes) error {
 	pointers, ok1 := rocblas.FromCublasPointerMode_t(int64(m.Pointers))
 	atomics, ok2 := rocblas.FromCublasAtomicsMode_t(int64(m.Atomics))
 	if !ok1 || !ok2 {
-		return errRefused
+		return ErrRefused
 	}
 	h.set = false
 	if err := statusOf(p.call(rocblas.Rocblas_set_stream, h.at, stream)); err != nil {
@@ -253,6 +253,23 @@ func (p *Provider) ready(h *handle, stream uintptr, m cublas.Modes) error {
 	}
 	h.stream, h.modes, h.set = stream, m, true
 	return nil
+}
+
+// With lends a handle of rocBLAS's on a device, which is current, to a library above it. Nothing is done without rocBLAS.
+func (p *Provider) With(w backend.Where, x *cublas.Handle, work func(handle uintptr) error) error {
+	if p.library() == nil {
+		return ErrRefused
+	}
+	h, err := p.handle(w, x)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := p.ready(h, w.Stream, cublas.Modes{}); err != nil {
+		return err
+	}
+	return work(h.at)
 }
 
 // Drop ends the library's handles for one of cuBLAS's. rocBLAS waits for its work.
@@ -278,7 +295,7 @@ func (p *Provider) Drop(x *cublas.Handle) {
 func statusOf(status int64) error {
 	switch status {
 	case rocblas.Rocblas_status_not_implemented, rocblas.Rocblas_status_excluded_from_build, rocblas.Rocblas_status_arch_mismatch, missing:
-		return errRefused
+		return ErrRefused
 	}
 	return cublas.Answered(rocblas.ToCublasStatus_t(status))
 }
