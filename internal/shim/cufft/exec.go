@@ -25,6 +25,9 @@ func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
 		f.inPlace = p.geometry.basic && in == out
 		f.aligned = (in|out)%hostmem.Ptr(p.types.precision().complex()) == 0
 	}
+	if done, err := p.elsewhere(d, f, in, out, inverse); done {
+		return err
+	}
 	v := p.variants[f]
 	if v == nil {
 		if err := p.prepare(d, f); err != nil {

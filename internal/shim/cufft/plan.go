@@ -24,6 +24,7 @@ type plan struct {
 	area     driver.DevPtr
 	own      driver.DevPtr // our part of it
 	patient  int64
+	kept     map[Provider]*any // what providers keep with it
 }
 
 // form is what the addresses of a call decide.
@@ -91,6 +92,7 @@ func (t *Thread) Destroy(h fft.CufftHandle) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.dropKept(t.driver())
 	p.drop(t.driver())
 	return nil
 }
