@@ -57,6 +57,9 @@ func (t *Thread) Destroy(h uint64) error {
 	if x == nil {
 		return invalidValue
 	}
+	for _, p := range providers.All() {
+		p.Drop(x)
+	}
 	x.space.Drop(t.driver())
 	return nil
 }

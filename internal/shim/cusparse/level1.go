@@ -55,6 +55,11 @@ func (t *Thread) Axpby(h uint64, alpha hostmem.Ptr, x uint64, beta hostmem.Ptr, 
 		if err != nil {
 			return err
 		}
+		if done, err := c.elsewhere(func() *Work {
+			return &Work{Name: "axpby", First: alpha, Second: beta, Vector: vx.outside(), Dense: []*Dense{vy.outside()}}
+		}); done {
+			return err
+		}
 		p := (&shim.Params{}).U64(vy.values).U32(uint32(vy.elem)).U64(uint64(vy.size))
 		be.Put(p)
 		if err := c.launch(productKernels, form("scale", e), vy.size, p); err != nil {
@@ -81,6 +86,11 @@ func (t *Thread) move(h, x, y uint64, kernel string) error {
 		if err := alike(vx, vy); err != nil {
 			return err
 		}
+		if done, err := c.elsewhere(func() *Work {
+			return &Work{Name: kernel, Vector: vx.outside(), Dense: []*Dense{vy.outside()}}
+		}); done {
+			return err
+		}
 		return c.launch(productKernels, kernel, vx.nnz, vx.put(&shim.Params{}).U64(vy.values).U32(uint32(vy.elem)))
 	})
 }
@@ -102,6 +112,11 @@ func (t *Thread) Rot(h uint64, cosine, sine hostmem.Ptr, x, y uint64) error {
 		}
 		si, err := c.scalar(sine, e)
 		if err != nil {
+			return err
+		}
+		if done, err := c.elsewhere(func() *Work {
+			return &Work{Name: "rot", First: cosine, Second: sine, Vector: vx.outside(), Dense: []*Dense{vy.outside()}}
+		}); done {
 			return err
 		}
 		p := vx.put(&shim.Params{}).U64(vy.values).U32(uint32(vy.elem))
@@ -141,6 +156,11 @@ func (t *Thread) SpVV(h uint64, op operation, x, y uint64, out hostmem.Ptr, comp
 	return t.work(h, func(c *call) error {
 		vx, vy, e, err := spvv(op, x, y, out, compute)
 		if err != nil {
+			return err
+		}
+		if done, err := c.elsewhere(func() *Work {
+			return &Work{Name: "spvv", OpA: op, First: out, Vector: vx.outside(), Dense: []*Dense{vy.outside()}, Compute: compute}
+		}); done {
 			return err
 		}
 		to := uint64(out)

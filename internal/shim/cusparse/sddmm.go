@@ -60,6 +60,15 @@ func (t *Thread) SDDMM(h uint64, opA, opB operation, alpha hostmem.Ptr, a, b uin
 			return err
 		}
 		for i := range max(m.batch, 1) {
+			done, err := c.elsewhere(func() *Work {
+				return &Work{Name: "sddmm", OpA: opA, OpB: opB, First: alpha, Second: beta, Sparse: m.nth(i).outside(), Dense: []*Dense{ma.nth(i).outside(), mb.nth(i).outside()}, Compute: compute}
+			})
+			if err != nil {
+				return err
+			}
+			if done {
+				continue
+			}
 			da, _, depth := ma.nth(i).under(opA)
 			db, _, _ := mb.nth(i).under(opB)
 			v := m.nth(i).stored()

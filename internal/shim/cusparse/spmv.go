@@ -110,6 +110,11 @@ func (t *Thread) SpMV(h uint64, op operation, alpha hostmem.Ptr, a, x uint64, be
 		if p.beta, err = c.scalar(beta, e); err != nil {
 			return err
 		}
+		if done, err := c.elsewhere(func() *Work {
+			return &Work{Name: "spmv", OpA: op, First: alpha, Second: beta, Sparse: m.outside(), Dense: []*Dense{vx.outside(), vy.outside()}, Compute: compute}
+		}); done {
+			return err
+		}
 		run := func() error { return c.vector(&p, vx.view(), vy.view()) }
 		rows, cols := m.sizeUnder(op)
 		if s := p.sums("SpMV", vx.view(), vy.view(), rows, cols, 1); s != nil {
@@ -253,6 +258,15 @@ func (t *Thread) SpMM(h uint64, op, opB operation, alpha hostmem.Ptr, a, b uint6
 		}
 		for i := range max(mc.batch, 1) {
 			p.a = m.nth(i)
+			done, err := c.elsewhere(func() *Work {
+				return &Work{Name: "spmm", OpA: op, OpB: opB, First: alpha, Second: beta, Sparse: p.a.outside(), Dense: []*Dense{mb.nth(i).outside(), mc.nth(i).outside()}, Compute: compute}
+			})
+			if err != nil {
+				return err
+			}
+			if done {
+				continue
+			}
 			db, _, n := mb.nth(i).under(opB)
 			run := func() error { return c.matrix(&p, db, mc.nth(i).view(), n) }
 			rows, cols := m.sizeUnder(op)

@@ -55,6 +55,11 @@ func (t *Thread) SparseToDense(h, m, d uint64, alg sparse.CusparseSparseToDenseA
 		if a.elem == S32 {
 			return internalError // as the vendor's
 		}
+		if done, err := c.elsewhere(func() *Work {
+			return &Work{Name: "sparse_to_dense", Sparse: a.outside(), Dense: []*Dense{b.outside()}}
+		}); done {
+			return err
+		}
 		size := uint32(a.elem.Size())
 		p := b.view().put(&shim.Params{}).U64(uint64(b.rows), uint64(b.cols)).U32(size)
 		if err := c.launch(convertKernels, "clear", b.rows*b.cols, p); err != nil {
