@@ -66,7 +66,9 @@ func (t *Thread) ConvolutionForward(h Handle, alpha hostmem.Ptr, xDesc tensorDes
 	c.algorithm(int32(algo), int32(dnn.CUDNN_CONVOLUTION_FWD_ALGO_COUNT), true)
 	s := c.scale(c.y.Type, alpha, beta)
 	c.with(work, size)
-	return c.run(func() error { return c.ConvForward(c.conv, c.x, c.w, c.y, s, nn.Epilogue{}) })
+	return c.run(func() error {
+		return c.elsewhere("ConvolutionForward", s, func() error { return c.ConvForward(c.conv, c.x, c.w, c.y, s, nn.Epilogue{}) })
+	})
 }
 
 // ConvolutionBackwardData is the gradient of x.
@@ -75,7 +77,9 @@ func (t *Thread) ConvolutionBackwardData(h Handle, alpha hostmem.Ptr, wDesc filt
 	c.algorithm(int32(algo), int32(dnn.CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT), false)
 	s := c.scale(c.x.Type, alpha, beta)
 	c.with(work, size)
-	return c.run(func() error { return c.ConvData(c.conv, c.w, c.y, c.x, s) })
+	return c.run(func() error {
+		return c.elsewhere("ConvolutionBackwardData", s, func() error { return c.ConvData(c.conv, c.w, c.y, c.x, s) })
+	})
 }
 
 // ConvolutionBackwardFilter is the gradient of the filter.
@@ -84,7 +88,9 @@ func (t *Thread) ConvolutionBackwardFilter(h Handle, alpha hostmem.Ptr, xDesc te
 	c.algorithm(int32(algo), int32(dnn.CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT), false)
 	s := c.scale(c.w.Type, alpha, beta)
 	c.with(work, size)
-	return c.run(func() error { return c.ConvFilter(c.conv, c.x, c.y, c.w, s) })
+	return c.run(func() error {
+		return c.elsewhere("ConvolutionBackwardFilter", s, func() error { return c.ConvFilter(c.conv, c.x, c.y, c.w, s) })
+	})
 }
 
 // ConvolutionBackwardBias is the gradient of a bias a channel.

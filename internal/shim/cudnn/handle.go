@@ -46,6 +46,9 @@ func (t *Thread) Destroy(h Handle) error {
 		return because(badParam, "%#x is no handle", uint64(h))
 	}
 	err := t.driver().CtxSynchronize()
+	for _, p := range providers.All() {
+		p.Drop(&x.spaces)
+	}
 	x.spaces.Drop(t.driver())
 	return err
 }

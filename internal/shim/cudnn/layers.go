@@ -27,7 +27,9 @@ func (t *Thread) PoolingForward(h Handle, desc poolDesc, alpha hostmem.Ptr, xDes
 	p, in, out := c.pool(desc), c.tensor(xDesc, x), c.tensor(yDesc, y)
 	s := c.scale(in.Type, alpha, beta)
 	c.need(in.Type == out.Type, badParam, "%v from %v", out.Type, in.Type)
-	return c.run(func() error { return c.Pool(p, s, in, out) })
+	return c.run(func() error {
+		return c.pooled("PoolingForward", desc, s, func() error { return c.Pool(p, s, in, out) }, in, out)
+	})
 }
 
 // PoolingBackward makes dx of dy. What was largest is looked up in x.
@@ -40,7 +42,13 @@ func (t *Thread) PoolingBackward(h Handle, desc poolDesc, alpha hostmem.Ptr, yDe
 		c.need(nn.SameShape(c.tensor(yDesc, y), grad), badParam, "the result and its gradient differ")
 	}
 	s := c.scale(grad.Type, alpha, beta)
-	return c.run(func() error { return c.PoolBackward(p, s, in, grad, out) })
+	return c.run(func() error {
+		own := func() error { return c.PoolBackward(p, s, in, grad, out) }
+		if p.Mode == nn.PoolMax { // others look for what they kept of the forward pass
+			return own()
+		}
+		return c.pooled("PoolingBackward", desc, s, own, grad, out)
+	})
 }
 
 // axes are what softmax sums over.
@@ -60,7 +68,11 @@ func (t *Thread) SoftmaxForward(h Handle, algo dnn.CudnnSoftmaxAlgorithm_t, mode
 	m, n := c.axes(algo, mode, in)
 	s := c.scale(in.Type, alpha, beta)
 	c.need(in.Type == out.Type, badParam, "%v from %v", out.Type, in.Type)
-	return c.run(func() error { return c.Softmax(m, s, 1, n, in, out) })
+	return c.run(func() error {
+		return c.elsewhere(func() *Work {
+			return &Work{Name: "SoftmaxForward", Tensors: outside(in, out), Scale: s, Algorithm: algo, Mode: mode}
+		}, func() error { return c.Softmax(m, s, 1, n, in, out) })
+	})
 }
 
 // SoftmaxBackward makes dx of y and dy.
@@ -70,7 +82,11 @@ func (t *Thread) SoftmaxBackward(h Handle, algo dnn.CudnnSoftmaxAlgorithm_t, mod
 	m, n := c.axes(algo, mode, in)
 	s := c.scale(in.Type, alpha, beta)
 	c.need(in.Type == out.Type && in.Type == grad.Type, badParam, "types %v, %v, %v", in.Type, grad.Type, out.Type)
-	return c.run(func() error { return c.SoftmaxBackward(m, s, 1, n, in, grad, out) })
+	return c.run(func() error {
+		return c.elsewhere(func() *Work {
+			return &Work{Name: "SoftmaxBackward", Tensors: outside(in, grad, out), Scale: s, Algorithm: algo, Mode: mode}
+		}, func() error { return c.SoftmaxBackward(m, s, 1, n, in, grad, out) })
+	})
 }
 
 func (c *call) lrn(h lrnDesc, spatial bool) nn.LRN {
