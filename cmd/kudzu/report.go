@@ -18,6 +18,10 @@ import (
 	"kudzu/internal/driver"
 	"kudzu/internal/shim/cublas/rocblas"
 	"kudzu/internal/shim/cublaslt/hipblaslt"
+	"kudzu/internal/shim/cudnn/miopen"
+	"kudzu/internal/shim/cufft/rocfft"
+	"kudzu/internal/shim/cusolver/rocsolver"
+	"kudzu/internal/shim/cusparse/rocsparse"
 	"kudzu/internal/shim/nccl/rccl"
 )
 
@@ -84,6 +88,14 @@ func reportLibraries(out io.Writer, all []backend.Backend) {
 	line("rocBLAS", found, err)
 	found, err = hipblaslt.New(hipblaslt.Config{}).Library()
 	line("hipBLASLt", found, err)
+	found, err = rocsolver.New(rocsolver.Config{}).Library()
+	line("rocSOLVER", found, err)
+	found, err = rocfft.New(rocfft.Config{}).Library()
+	line("rocFFT", found, err)
+	found, err = rocsparse.New(rocsparse.Config{}).Library()
+	line("rocSPARSE", found, err)
+	found, err = miopen.New(miopen.Config{}).Library()
+	line("MIOpen", found, err)
 	found, err = rccl.New(rccl.Config{}).Library()
 	line("RCCL", found, err)
 	for _, b := range all {

@@ -17,6 +17,14 @@ import (
 	"kudzu/internal/shim/cublas/rocblas"
 	"kudzu/internal/shim/cublaslt"
 	"kudzu/internal/shim/cublaslt/hipblaslt"
+	"kudzu/internal/shim/cudnn"
+	"kudzu/internal/shim/cudnn/miopen"
+	"kudzu/internal/shim/cufft"
+	"kudzu/internal/shim/cufft/rocfft"
+	"kudzu/internal/shim/cusolver"
+	"kudzu/internal/shim/cusolver/rocsolver"
+	"kudzu/internal/shim/cusparse"
+	"kudzu/internal/shim/cusparse/rocsparse"
 	"kudzu/internal/shim/nccl"
 	"kudzu/internal/shim/nccl/rccl"
 	"kudzu/internal/shim/nccl/ucx"
@@ -28,6 +36,9 @@ import (
 // starts has a line for each library that needs something. Nothing is opened by them.
 var starts = []func(*compile.Client){
 	func(*compile.Client) { startCublas() },
+	func(*compile.Client) { cudnn.Use(miopen.New(miopen.Config{})) },
+	func(*compile.Client) { cufft.Use(rocfft.New(rocfft.Config{})) },
+	func(*compile.Client) { cusparse.Use(rocsparse.New(rocsparse.Config{})) },
 	func(*compile.Client) { cublaslt.Use(hipblaslt.New(hipblaslt.Config{})) },
 	func(*compile.Client) { startNCCL() },
 	func(c *compile.Client) { nvvm.Use(c) },
@@ -51,10 +62,12 @@ func startNCCL() {
 	}})
 }
 
-// startCublas names the providers of cuBLAS. What KUDZU_BLAS names does its products: cpu (our kernels, the default), ref,
+// startCublas names the providers of cuBLAS and of cuSOLVER, which works with handles of theirs. What KUDZU_BLAS names does its products: cpu (our kernels, the default), ref,
 // openblas, or the path of a library with BLAS's Fortran names.
 func startCublas() {
-	cublas.Use(rocblas.New(rocblas.Config{}))
+	blas := rocblas.New(rocblas.Config{})
+	cublas.Use(blas)
+	cusolver.Use(rocsolver.New(rocsolver.Config{BLAS: blas}))
 	cublas.UseRoutine(openblas.Call)
 	threads, _ := strconv.Atoi(config.Get(config.Threads))
 	multiplier := func(setting string) cublas.Multiplier {
