@@ -23,7 +23,7 @@ func TestLocal(t *testing.T) {
 	}{
 		{"cuda", "cuDeviceGetCount(", "cuDeviceLocal(out count *int, in dev CUdevice) CUresult since 13.0", "internal/driver/local.go",
 			"package driver\n\nfunc (t *Thread) DeviceLocal(d int32) (int32, error) {\n\ts, err := t.enter()\n\treturn int32(len(s.devices)) + d, err\n}\n",
-			5, 27, "cuDeviceLocal"}, // cudaTypedefs.h has a type of every function of the driver
+			5, 28, "cuDeviceLocal"}, // cudaTypedefs.h has two types of every function of the driver: with its release and without
 		{"cudart", "cudaStreamCreate(", "cudaStreamLocal(in hStream cudaStream_t, out n *int) cudaError_t ptsz 12.0", "internal/cudart/local.go",
 			"package cudart\n\nfunc (t *Thread) StreamLocal(s uint64) (int32, error) {\n\td, err := t.ready()\n\treturn int32(d.Device), err\n}\n",
 			4, 36, "cudaStreamLocal"},
