@@ -53,18 +53,25 @@ func preferScalar(st *state) bool {
 	return walks
 }
 
-// mostMasked bounds the operations of a kernel that is made for vectors. Each value that is live where lanes may be apart is blended
-// there, and a kernel this large has such places wherever one of its functions returns: the Cycles kernel that shades the background grows
-// from 208,000 operations to 2.1 million, which are minutes in the passes behind linearize.
-const mostMasked = 60_000
+// mostMasked and mostApart bound the operations and the branches of a kernel that is made for vectors. Each value that is live where lanes
+// may be apart is blended there, and a kernel beyond both has such places wherever one of its functions returns: the Cycles kernel that
+// shades the background grows from 208,000 operations to 2.1 million, which are minutes in the passes behind linearize. A long kernel with
+// few branches, as unrolled loops are, does not grow.
+const (
+	mostMasked = 60_000
+	mostApart  = 1_000
+)
 
 // tooLarge reports a kernel whose lanes run one by one because it could not be compiled otherwise, in a time that anybody waits.
 func tooLarge(f *ir.Func) bool {
-	n := 0
+	ops, branches := 0, 0
 	for _, b := range f.Blocks {
-		n += len(b.Insts)
+		ops += len(b.Insts)
+		if len(b.Insts) > 0 && b.Term().Op == ir.CondBr {
+			branches++
+		}
 	}
-	return n > mostMasked && matrixOp(f) == nil
+	return ops > mostMasked && branches > mostApart && matrixOp(f) == nil
 }
 
 // onlyCounts reports a kernel without loops whose work is integer atomics in global memory, at addresses that differ between lanes.
