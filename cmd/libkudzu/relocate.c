@@ -33,32 +33,18 @@ static struct parts parts(void) {
 	return found;
 }
 
-// Nobody reads the tables again, more than a megabyte with what relr left empty: they need not stay in memory.
-static void drop(uintptr_t start, uintptr_t end) {
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	start = (start + page - 1) & -page;
-	end &= -page;
-	if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
-}
-
 // Nothing here may need a relocation that is not applied yet: no variable that holds an address, _DYNAMIC of link.h included.
 __attribute__((constructor(101))) static void relocate(void) {
 	const uintptr_t self = (uintptr_t)__ehdr_start;
 	const struct parts in = parts();
 	const uint64_t *table = NULL;
 	uint64_t words = 0;
-	uintptr_t loaders = 0, bytes = 0;
 	for (const ElfW(Dyn) *d = in.dynamic; d && d->d_tag != DT_NULL; d++) {
 		if (d->d_tag == TAG_TABLE) table = (const void *)(self + d->d_un.d_ptr);
 		if (d->d_tag == TAG_BYTES) words = d->d_un.d_val / sizeof *table;
-		if (d->d_tag == DT_RELA) loaders = d->d_un.d_ptr;
-		if (d->d_tag == DT_RELASZ) bytes = d->d_un.d_val;
 	}
-	if (loaders < self) loaders += self; // a loader may leave the address as it is in the file
-	if (!table || !words) {
-		drop(loaders, loaders + bytes);
+	if (!table || !words)
 		return; // built without relr: the loader has done it
-	}
 	if (in.start < in.end && mprotect((void *)in.start, in.end - in.start, PROT_READ | PROT_WRITE))
 		__builtin_trap(); // no constructor can fail, and nothing of Go runs without
 	uint64_t *next = NULL;
@@ -75,5 +61,4 @@ __attribute__((constructor(101))) static void relocate(void) {
 	}
 	if (in.start < in.end)
 		mprotect((void *)in.start, in.end - in.start, PROT_READ);
-	drop((uintptr_t)table, loaders + bytes); // the loader's own lies behind ours
 }
