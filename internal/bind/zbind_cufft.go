@@ -56,6 +56,19 @@ var cufftHandlers = [...]abi.Handler{
 	{Name: "cufftExecD2Z", Call: bind_cufftExecD2Z},
 	{Name: "cufftExecZ2D", Call: bind_cufftExecZ2D},
 	{Name: "cufftXtExec", Call: bind_cufftXtExec},
+	{Name: "cufftXtSetGPUs", Call: bind_cufftXtSetGPUs},
+	{Name: "cufftXtMalloc", Call: bind_cufftXtMalloc},
+	{Name: "cufftXtMemcpy", Call: bind_cufftXtMemcpy},
+	{Name: "cufftXtFree", Call: bind_cufftXtFree},
+	{Name: "cufftXtSetWorkArea", Call: bind_cufftXtSetWorkArea},
+	{Name: "cufftXtExecDescriptor", Call: bind_cufftXtExecDescriptor},
+	{Name: "cufftXtExecDescriptorC2C", Call: bind_cufftXtExecDescriptorC2C},
+	{Name: "cufftXtExecDescriptorR2C", Call: bind_cufftXtExecDescriptorR2C},
+	{Name: "cufftXtExecDescriptorC2R", Call: bind_cufftXtExecDescriptorC2R},
+	{Name: "cufftXtExecDescriptorZ2Z", Call: bind_cufftXtExecDescriptorZ2Z},
+	{Name: "cufftXtExecDescriptorD2Z", Call: bind_cufftXtExecDescriptorD2Z},
+	{Name: "cufftXtExecDescriptorZ2D", Call: bind_cufftXtExecDescriptorZ2D},
+	{Name: "cufftXtQueryPlan", Call: bind_cufftXtQueryPlan},
 	{Name: "cufftXtSetCallback", Call: bind_cufftXtSetCallback},
 	{Name: "cufftXtClearCallback", Call: bind_cufftXtClearCallback},
 	{Name: "cufftXtSetCallbackSharedSize", Call: bind_cufftXtSetCallbackSharedSize},
@@ -792,6 +805,202 @@ func bind_cufftXtExec(thread, args unsafe.Pointer) int32 {
 		Direction uint32
 	})(args)
 	err := (*cufft.Thread)(thread).XtExec(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output), int32(a.Direction))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtSetGPUs(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint32
+		NGPUs     uint32
+		WhichGPUs uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtSetGPUs(fft.CufftHandle(a.Handle), int32(a.NGPUs), hostmem.Ptr(a.WhichGPUs))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtMalloc(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan       uint32
+		Descriptor uint64
+		Format     uint32
+	})(args)
+	err := (*cufft.Thread)(thread).XtMalloc(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Descriptor), fft.CufftXtSubFormat(a.Format))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtMemcpy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan       uint32
+		DstPointer uint64
+		SrcPointer uint64
+		Type       uint32
+	})(args)
+	err := (*cufft.Thread)(thread).XtMemcpy(fft.CufftHandle(a.Plan), hostmem.Ptr(a.DstPointer), hostmem.Ptr(a.SrcPointer), fft.CufftXtCopyType(a.Type))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtFree(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Descriptor uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtFree(hostmem.Ptr(a.Descriptor))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtSetWorkArea(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan     uint32
+		WorkArea uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtSetWorkArea(fft.CufftHandle(a.Plan), hostmem.Ptr(a.WorkArea))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtExecDescriptor(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan      uint32
+		Input     uint64
+		Output    uint64
+		Direction uint32
+	})(args)
+	err := (*cufft.Thread)(thread).XtExecDescriptor(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output), int32(a.Direction))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtExecDescriptorC2C(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan      uint32
+		Input     uint64
+		Output    uint64
+		Direction uint32
+	})(args)
+	err := (*cufft.Thread)(thread).XtExecDescriptorC2C(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output), int32(a.Direction))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtExecDescriptorR2C(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan   uint32
+		Input  uint64
+		Output uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtExecDescriptorR2C(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtExecDescriptorC2R(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan   uint32
+		Input  uint64
+		Output uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtExecDescriptorC2R(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtExecDescriptorZ2Z(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan      uint32
+		Input     uint64
+		Output    uint64
+		Direction uint32
+	})(args)
+	err := (*cufft.Thread)(thread).XtExecDescriptorZ2Z(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output), int32(a.Direction))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtExecDescriptorD2Z(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan   uint32
+		Input  uint64
+		Output uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtExecDescriptorD2Z(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtExecDescriptorZ2D(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan   uint32
+		Input  uint64
+		Output uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtExecDescriptorZ2D(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Input), hostmem.Ptr(a.Output))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtQueryPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan        uint32
+		QueryStruct uint64
+		QueryType   uint32
+	})(args)
+	err := (*cufft.Thread)(thread).XtQueryPlan(fft.CufftHandle(a.Plan), hostmem.Ptr(a.QueryStruct), fft.CufftXtQueryType(a.QueryType))
 	if err != nil {
 		return cufft.Code(err)
 	}

@@ -65,7 +65,7 @@ func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
 // exec executes a plan in a direction. The library does not ask whether the function is the one of the plan's types.
 func (t *Thread) exec(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
 	return change(h, func(p *plan) error {
-		if !p.made {
+		if !p.made || p.many != nil {
 			return invalidPlan
 		}
 		forward, inverse := sign == fft.CUFFT_FORWARD, sign == fft.CUFFT_INVERSE

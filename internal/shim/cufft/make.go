@@ -235,16 +235,14 @@ func (t *Thread) make(h fft.CufftHandle, r *request, out hostmem.Ptr) error {
 		if err := cudart.Ready(d); err != nil {
 			return setupFailed
 		}
-		if p.context, err = d.CtxGetCurrent(); err != nil {
+		p.geometry, p.types = *g, r.types
+		if p.many != nil {
+			err = p.makeMany(d, g, r.types, out)
+			p.made = err == nil
 			return err
 		}
-		p.geometry, p.types, p.size = *g, r.types, 0
-		for _, f := range forms(g, r.types.kind) {
-			if err := p.prepare(d, f); err != nil {
-				p.drop(d)
-				return err
-			}
-			p.size = max(p.size, p.variants[f].work)
+		if err := p.fill(d, g, r.types); err != nil {
+			return err
 		}
 		if p.auto && p.size > 0 {
 			if p.own, err = d.TakeMemory(p.size); err != nil {
@@ -257,6 +255,22 @@ func (t *Thread) make(h fft.CufftHandle, r *request, out hostmem.Ptr) error {
 		hostmem.Store(out, p.size)
 		return nil
 	})
+}
+
+// fill makes the operations of the forms that are foreseen, in the current context. Preconditions: p.mu is held, or nobody else has p.
+func (p *plan) fill(d *driver.Thread, g *geometry, ty types) (err error) {
+	if p.context, err = d.CtxGetCurrent(); err != nil {
+		return err
+	}
+	p.geometry, p.types, p.size = *g, ty, 0
+	for _, f := range forms(g, ty.kind) {
+		if err := p.prepare(d, f); err != nil {
+			p.drop(d)
+			return err
+		}
+		p.size = max(p.size, p.variants[f].work)
+	}
+	return nil
 }
 
 // prepare builds a form and copies its tables to the device. Preconditions: p.mu is held.

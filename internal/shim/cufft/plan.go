@@ -25,6 +25,7 @@ type plan struct {
 	own      driver.DevPtr // our part of it
 	patient  int64
 	kept     map[Provider]*any // what providers keep with it
+	many     *spread           // what several devices have of it, nil if there is one
 }
 
 // form is what the addresses of a call decide.
@@ -92,6 +93,7 @@ func (t *Thread) Destroy(h fft.CufftHandle) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.dropMany(t.driver())
 	p.dropKept(t.driver())
 	p.drop(t.driver())
 	return nil
@@ -152,6 +154,10 @@ func (t *Thread) GetSize(h fft.CufftHandle, out hostmem.Ptr) error {
 		}
 		if !p.made {
 			return invalidPlan
+		}
+		if p.many != nil {
+			copy(hostmem.Slice[uint64](out, len(p.many.sizes)), p.many.sizes)
+			return nil
 		}
 		hostmem.Store(out, p.size)
 		return nil

@@ -1,6 +1,7 @@
 package cufft
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"kudzu/internal/backend"
 	"kudzu/internal/compile/worker"
+	"kudzu/internal/config"
 	"kudzu/internal/cudart"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
@@ -21,8 +23,14 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compiler" {
 		os.Exit(worker.Main(os.Args[2:]))
 	}
+	if err := os.Setenv(config.Devices, fmt.Sprint(testDevices)); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
+
+// testDevices is enough for plans on several devices.
+const testDevices = 4
 
 // start opens the device once: a process has one driver.
 var start = sync.OnceValue(func() error {
