@@ -4,6 +4,7 @@
 # AVX-512, passes forced on and off (about 5 s of a core each).
 # scripts/fuzz.sh blas [SECONDS] [seed] [threads] makes random calls of cuBLAS, cuBLASLt and cuSOLVER instead and compares each with a plain sum
 # (testdata/apps/app_blasrandom.c, on the libraries in dist). At the end nothing of the device's memory may be missing.
+# scripts/fuzz.sh fft [SECONDS] [seed] [threads] does the same with cuFFT, cuRAND and cuSPARSE (testdata/apps/app_fftrandom.c).
 # Inputs that reach new code are made smaller for a second at most: Go takes a minute for each, which would be most of the time.
 # A target that fails leaves its input below testdata/fuzz of its package, where go test finds it from then on.
 set -eu
@@ -17,6 +18,13 @@ if [ "${1:-}" = blas ]; then
     ${CC:-cc} -std=gnu11 -O1 -Wall -Iinclude testdata/apps/app_blasrandom.c -o .build/fuzz/blas -L"$lib" -Wl,-rpath,"$lib" \
         -l:libcublas.so.13 -l:libcublasLt.so.13 -l:libcusolver.so.12 -l:libcudart.so.13 -lm -lpthread
     exec .build/fuzz/blas "${2:-300}" "${3:-1}" "${4:-3}"
+fi
+if [ "${1:-}" = fft ]; then
+    mkdir -p .build/fuzz
+    lib=$PWD/dist/lib
+    ${CC:-cc} -std=gnu11 -O1 -Wall -Iinclude testdata/apps/app_fftrandom.c -o .build/fuzz/fft -L"$lib" -Wl,-rpath,"$lib" \
+        -l:libcufft.so.12 -l:libcurand.so.10 -l:libcusparse.so.12 -l:libcudart.so.13 -lm -lpthread
+    exec .build/fuzz/fft "${2:-300}" "${3:-1}" "${4:-3}"
 fi
 time=${1:-30s}
 only=${2:-}
