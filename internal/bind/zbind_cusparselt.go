@@ -9,11 +9,40 @@ import (
 	"kudzu/internal/abi"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim/cusparselt"
+	"kudzu/internal/spec/rt"
+	"kudzu/internal/spec/sparse"
+	"kudzu/internal/spec/sparselt"
 )
 
 // Each stands at the number that its row has in internal/abi/zrows_cusparselt.h: both follow the order of the rows.
 var cusparseltHandlers = [...]abi.Handler{
 	{Name: "cusparseLtInit", Call: bind_cusparseLtInit},
+	{Name: "cusparseLtDestroy", Call: bind_cusparseLtDestroy},
+	{Name: "cusparseLtDenseDescriptorInit", Call: bind_cusparseLtDenseDescriptorInit},
+	{Name: "cusparseLtStructuredDescriptorInit", Call: bind_cusparseLtStructuredDescriptorInit},
+	{Name: "cusparseLtMatDescriptorDestroy", Call: bind_cusparseLtMatDescriptorDestroy},
+	{Name: "cusparseLtMatDescSetAttribute", Call: bind_cusparseLtMatDescSetAttribute},
+	{Name: "cusparseLtMatDescGetAttribute", Call: bind_cusparseLtMatDescGetAttribute},
+	{Name: "cusparseLtMatmulDescriptorInit", Call: bind_cusparseLtMatmulDescriptorInit},
+	{Name: "cusparseLtMatmulDescSetAttribute", Call: bind_cusparseLtMatmulDescSetAttribute},
+	{Name: "cusparseLtMatmulDescGetAttribute", Call: bind_cusparseLtMatmulDescGetAttribute},
+	{Name: "cusparseLtMatmulAlgSelectionInit", Call: bind_cusparseLtMatmulAlgSelectionInit},
+	{Name: "cusparseLtMatmulAlgSelectionDestroy", Call: bind_cusparseLtMatmulAlgSelectionDestroy},
+	{Name: "cusparseLtMatmulAlgSetAttribute", Call: bind_cusparseLtMatmulAlgSetAttribute},
+	{Name: "cusparseLtMatmulAlgGetAttribute", Call: bind_cusparseLtMatmulAlgGetAttribute},
+	{Name: "cusparseLtMatmulPlanInit", Call: bind_cusparseLtMatmulPlanInit},
+	{Name: "cusparseLtMatmulPlanDestroy", Call: bind_cusparseLtMatmulPlanDestroy},
+	{Name: "cusparseLtMatmulGetWorkspace", Call: bind_cusparseLtMatmulGetWorkspace},
+	{Name: "cusparseLtMatmul", Call: bind_cusparseLtMatmul},
+	{Name: "cusparseLtMatmulSearch", Call: bind_cusparseLtMatmulSearch},
+	{Name: "cusparseLtSpMMAPrune", Call: bind_cusparseLtSpMMAPrune},
+	{Name: "cusparseLtSpMMAPrune2", Call: bind_cusparseLtSpMMAPrune2},
+	{Name: "cusparseLtSpMMAPruneCheck", Call: bind_cusparseLtSpMMAPruneCheck},
+	{Name: "cusparseLtSpMMAPruneCheck2", Call: bind_cusparseLtSpMMAPruneCheck2},
+	{Name: "cusparseLtSpMMACompressedSize", Call: bind_cusparseLtSpMMACompressedSize},
+	{Name: "cusparseLtSpMMACompressedSize2", Call: bind_cusparseLtSpMMACompressedSize2},
+	{Name: "cusparseLtSpMMACompress", Call: bind_cusparseLtSpMMACompress},
+	{Name: "cusparseLtSpMMACompress2", Call: bind_cusparseLtSpMMACompress2},
 }
 
 func bind_cusparseLtInit(thread, args unsafe.Pointer) int32 {
@@ -23,6 +52,479 @@ func bind_cusparseLtInit(thread, args unsafe.Pointer) int32 {
 		Handle uint64
 	})(args)
 	err := (*cusparselt.Thread)(thread).Init(hostmem.Ptr(a.Handle))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).Destroy(hostmem.Ptr(a.Handle))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtDenseDescriptorInit(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		MatDescr  uint64
+		Rows      uint64
+		Cols      uint64
+		Ld        uint64
+		Alignment uint32
+		ValueType uint32
+		Order     uint32
+	})(args)
+	err := (*cusparselt.Thread)(thread).DenseDescriptorInit(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatDescr), int64(a.Rows), int64(a.Cols), int64(a.Ld), uint32(a.Alignment), rt.CudaDataType(a.ValueType), sparse.CusparseOrder_t(a.Order))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtStructuredDescriptorInit(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		MatDescr  uint64
+		Rows      uint64
+		Cols      uint64
+		Ld        uint64
+		Alignment uint32
+		ValueType uint32
+		Order     uint32
+		Sparsity  uint32
+	})(args)
+	err := (*cusparselt.Thread)(thread).StructuredDescriptorInit(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatDescr), int64(a.Rows), int64(a.Cols), int64(a.Ld), uint32(a.Alignment), rt.CudaDataType(a.ValueType), sparse.CusparseOrder_t(a.Order), sparselt.CusparseLtSparsity_t(a.Sparsity))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatDescriptorDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		MatDescr uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatDescriptorDestroy(hostmem.Ptr(a.MatDescr))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatDescSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		MatDescr  uint64
+		Attribute uint32
+		Data      uint64
+		DataSize  uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatDescSetAttribute(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatDescr), sparselt.CusparseLtMatDescAttribute_t(a.Attribute), hostmem.Ptr(a.Data), uint64(a.DataSize))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatDescGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle    uint64
+		MatDescr  uint64
+		Attribute uint32
+		Data      uint64
+		DataSize  uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatDescGetAttribute(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatDescr), sparselt.CusparseLtMatDescAttribute_t(a.Attribute), hostmem.Ptr(a.Data), uint64(a.DataSize))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulDescriptorInit(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		MatmulDescr uint64
+		OpA         uint32
+		OpB         uint32
+		MatA        uint64
+		MatB        uint64
+		MatC        uint64
+		MatD        uint64
+		ComputeType uint32
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulDescriptorInit(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatmulDescr), sparse.CusparseOperation_t(a.OpA), sparse.CusparseOperation_t(a.OpB), hostmem.Ptr(a.MatA), hostmem.Ptr(a.MatB), hostmem.Ptr(a.MatC), hostmem.Ptr(a.MatD), sparselt.CusparseComputeType(a.ComputeType))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulDescSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		MatmulDescr uint64
+		Attribute   uint32
+		Data        uint64
+		DataSize    uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulDescSetAttribute(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatmulDescr), sparselt.CusparseLtMatmulDescAttribute_t(a.Attribute), hostmem.Ptr(a.Data), uint64(a.DataSize))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulDescGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		MatmulDescr uint64
+		Attribute   uint32
+		Data        uint64
+		DataSize    uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulDescGetAttribute(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatmulDescr), sparselt.CusparseLtMatmulDescAttribute_t(a.Attribute), hostmem.Ptr(a.Data), uint64(a.DataSize))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulAlgSelectionInit(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		AlgSelection uint64
+		MatmulDescr  uint64
+		Alg          uint32
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulAlgSelectionInit(hostmem.Ptr(a.Handle), hostmem.Ptr(a.AlgSelection), hostmem.Ptr(a.MatmulDescr), sparselt.CusparseLtMatmulAlg_t(a.Alg))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulAlgSelectionDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		AlgSelection uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulAlgSelectionDestroy(hostmem.Ptr(a.AlgSelection))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulAlgSetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		AlgSelection uint64
+		Attribute    uint32
+		Data         uint64
+		DataSize     uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulAlgSetAttribute(hostmem.Ptr(a.Handle), hostmem.Ptr(a.AlgSelection), sparselt.CusparseLtMatmulAlgAttribute_t(a.Attribute), hostmem.Ptr(a.Data), uint64(a.DataSize))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulAlgGetAttribute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		AlgSelection uint64
+		Attribute    uint32
+		Data         uint64
+		DataSize     uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulAlgGetAttribute(hostmem.Ptr(a.Handle), hostmem.Ptr(a.AlgSelection), sparselt.CusparseLtMatmulAlgAttribute_t(a.Attribute), hostmem.Ptr(a.Data), uint64(a.DataSize))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulPlanInit(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle       uint64
+		Plan         uint64
+		MatmulDescr  uint64
+		AlgSelection uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulPlanInit(hostmem.Ptr(a.Handle), hostmem.Ptr(a.Plan), hostmem.Ptr(a.MatmulDescr), hostmem.Ptr(a.AlgSelection))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulPlanDestroy(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulPlanDestroy(hostmem.Ptr(a.Plan))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulGetWorkspace(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle        uint64
+		Plan          uint64
+		WorkspaceSize uint64
+	})(args)
+	if a.WorkspaceSize == 0 {
+		return 3
+	}
+	r2, err := (*cusparselt.Thread)(thread).MatmulGetWorkspace(hostmem.Ptr(a.Handle), hostmem.Ptr(a.Plan))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.WorkspaceSize), uint64(r2))
+	return 0
+}
+
+func bind_cusparseLtMatmul(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Plan       uint64
+		Alpha      uint64
+		D_A        uint64
+		D_B        uint64
+		Beta       uint64
+		D_C        uint64
+		D_D        uint64
+		Workspace  uint64
+		Streams    uint64
+		NumStreams uint32
+	})(args)
+	err := (*cusparselt.Thread)(thread).Matmul(hostmem.Ptr(a.Handle), hostmem.Ptr(a.Plan), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.D_A), hostmem.Ptr(a.D_B), hostmem.Ptr(a.Beta), hostmem.Ptr(a.D_C), hostmem.Ptr(a.D_D), hostmem.Ptr(a.Workspace), hostmem.Ptr(a.Streams), int32(a.NumStreams))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtMatmulSearch(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle     uint64
+		Plan       uint64
+		Alpha      uint64
+		D_A        uint64
+		D_B        uint64
+		Beta       uint64
+		D_C        uint64
+		D_D        uint64
+		Workspace  uint64
+		Streams    uint64
+		NumStreams uint32
+	})(args)
+	err := (*cusparselt.Thread)(thread).MatmulSearch(hostmem.Ptr(a.Handle), hostmem.Ptr(a.Plan), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.D_A), hostmem.Ptr(a.D_B), hostmem.Ptr(a.Beta), hostmem.Ptr(a.D_C), hostmem.Ptr(a.D_D), hostmem.Ptr(a.Workspace), hostmem.Ptr(a.Streams), int32(a.NumStreams))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtSpMMAPrune(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		MatmulDescr uint64
+		D_in        uint64
+		D_out       uint64
+		PruneAlg    uint32
+		Stream      uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).SpMMAPrune(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatmulDescr), hostmem.Ptr(a.D_in), hostmem.Ptr(a.D_out), sparselt.CusparseLtPruneAlg_t(a.PruneAlg), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtSpMMAPrune2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle         uint64
+		SparseMatDescr uint64
+		IsSparseA      uint32
+		Op             uint32
+		D_in           uint64
+		D_out          uint64
+		PruneAlg       uint32
+		Stream         uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).SpMMAPrune2(hostmem.Ptr(a.Handle), hostmem.Ptr(a.SparseMatDescr), int32(a.IsSparseA), sparse.CusparseOperation_t(a.Op), hostmem.Ptr(a.D_in), hostmem.Ptr(a.D_out), sparselt.CusparseLtPruneAlg_t(a.PruneAlg), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtSpMMAPruneCheck(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		MatmulDescr uint64
+		D_in        uint64
+		D_valid     uint64
+		Stream      uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).SpMMAPruneCheck(hostmem.Ptr(a.Handle), hostmem.Ptr(a.MatmulDescr), hostmem.Ptr(a.D_in), hostmem.Ptr(a.D_valid), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtSpMMAPruneCheck2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle         uint64
+		SparseMatDescr uint64
+		IsSparseA      uint32
+		Op             uint32
+		D_in           uint64
+		D_valid        uint64
+		Stream         uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).SpMMAPruneCheck2(hostmem.Ptr(a.Handle), hostmem.Ptr(a.SparseMatDescr), int32(a.IsSparseA), sparse.CusparseOperation_t(a.Op), hostmem.Ptr(a.D_in), hostmem.Ptr(a.D_valid), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtSpMMACompressedSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		Plan                 uint64
+		CompressedSize       uint64
+		CompressedBufferSize uint64
+	})(args)
+	if a.CompressedSize == 0 {
+		return 3
+	}
+	if a.CompressedBufferSize == 0 {
+		return 3
+	}
+	r2, r3, err := (*cusparselt.Thread)(thread).SpMMACompressedSize(hostmem.Ptr(a.Handle), hostmem.Ptr(a.Plan))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CompressedSize), uint64(r2))
+	hostmem.Store(hostmem.Ptr(a.CompressedBufferSize), uint64(r3))
+	return 0
+}
+
+func bind_cusparseLtSpMMACompressedSize2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		SparseMatDescr       uint64
+		CompressedSize       uint64
+		CompressedBufferSize uint64
+	})(args)
+	if a.CompressedSize == 0 {
+		return 3
+	}
+	if a.CompressedBufferSize == 0 {
+		return 3
+	}
+	r2, r3, err := (*cusparselt.Thread)(thread).SpMMACompressedSize2(hostmem.Ptr(a.Handle), hostmem.Ptr(a.SparseMatDescr))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.CompressedSize), uint64(r2))
+	hostmem.Store(hostmem.Ptr(a.CompressedBufferSize), uint64(r3))
+	return 0
+}
+
+func bind_cusparseLtSpMMACompress(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		Plan                uint64
+		D_dense             uint64
+		D_compressed        uint64
+		D_compressed_buffer uint64
+		Stream              uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).SpMMACompress(hostmem.Ptr(a.Handle), hostmem.Ptr(a.Plan), hostmem.Ptr(a.D_dense), hostmem.Ptr(a.D_compressed), hostmem.Ptr(a.D_compressed_buffer), rt.CudaStream_t(a.Stream))
+	if err != nil {
+		return cusparselt.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseLtSpMMACompress2(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle              uint64
+		SparseMatDescr      uint64
+		IsSparseA           uint32
+		Op                  uint32
+		D_dense             uint64
+		D_compressed        uint64
+		D_compressed_buffer uint64
+		Stream              uint64
+	})(args)
+	err := (*cusparselt.Thread)(thread).SpMMACompress2(hostmem.Ptr(a.Handle), hostmem.Ptr(a.SparseMatDescr), int32(a.IsSparseA), sparse.CusparseOperation_t(a.Op), hostmem.Ptr(a.D_dense), hostmem.Ptr(a.D_compressed), hostmem.Ptr(a.D_compressed_buffer), rt.CudaStream_t(a.Stream))
 	if err != nil {
 		return cusparselt.Code(err)
 	}

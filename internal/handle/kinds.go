@@ -23,6 +23,7 @@ const (
 	CusparseDenseMatrix
 	CusparseMatrix
 	CusparsePlan
+	CusparseLtHandle
 
 	CusolverDense
 	CusolverSyevj

@@ -5,3 +5,94 @@
 package sparselt
 
 const ()
+
+type CusparseLtSparsity_t int32
+
+const (
+	CUSPARSELT_SPARSITY_50_PERCENT CusparseLtSparsity_t = 0
+)
+
+type CusparseLtMatDescAttribute_t int32
+
+const (
+	CUSPARSELT_MAT_NUM_BATCHES  CusparseLtMatDescAttribute_t = 0
+	CUSPARSELT_MAT_BATCH_STRIDE CusparseLtMatDescAttribute_t = 1
+)
+
+type CusparseComputeType int32
+
+const (
+	CUSPARSE_COMPUTE_32I CusparseComputeType = 0
+	CUSPARSE_COMPUTE_16F CusparseComputeType = 1
+	CUSPARSE_COMPUTE_32F CusparseComputeType = 2
+)
+
+type CusparseLtMatmulDescAttribute_t int32
+
+const (
+	CUSPARSELT_MATMUL_ACTIVATION_RELU            CusparseLtMatmulDescAttribute_t = 0
+	CUSPARSELT_MATMUL_ACTIVATION_RELU_UPPERBOUND CusparseLtMatmulDescAttribute_t = 1
+	CUSPARSELT_MATMUL_ACTIVATION_RELU_THRESHOLD  CusparseLtMatmulDescAttribute_t = 2
+	CUSPARSELT_MATMUL_ACTIVATION_GELU            CusparseLtMatmulDescAttribute_t = 3
+	CUSPARSELT_MATMUL_ACTIVATION_GELU_SCALING    CusparseLtMatmulDescAttribute_t = 4
+	CUSPARSELT_MATMUL_ALPHA_VECTOR_SCALING       CusparseLtMatmulDescAttribute_t = 5
+	CUSPARSELT_MATMUL_BETA_VECTOR_SCALING        CusparseLtMatmulDescAttribute_t = 6
+	CUSPARSELT_MATMUL_BIAS_STRIDE                CusparseLtMatmulDescAttribute_t = 7
+	CUSPARSELT_MATMUL_BIAS_POINTER               CusparseLtMatmulDescAttribute_t = 8
+	CUSPARSELT_MATMUL_SPARSE_MAT_POINTER         CusparseLtMatmulDescAttribute_t = 9
+	CUSPARSELT_MATMUL_A_SCALE_MODE               CusparseLtMatmulDescAttribute_t = 10
+	CUSPARSELT_MATMUL_B_SCALE_MODE               CusparseLtMatmulDescAttribute_t = 11
+	CUSPARSELT_MATMUL_C_SCALE_MODE               CusparseLtMatmulDescAttribute_t = 12
+	CUSPARSELT_MATMUL_D_SCALE_MODE               CusparseLtMatmulDescAttribute_t = 13
+	CUSPARSELT_MATMUL_D_OUT_SCALE_MODE           CusparseLtMatmulDescAttribute_t = 14
+	CUSPARSELT_MATMUL_A_SCALE_POINTER            CusparseLtMatmulDescAttribute_t = 15
+	CUSPARSELT_MATMUL_B_SCALE_POINTER            CusparseLtMatmulDescAttribute_t = 16
+	CUSPARSELT_MATMUL_C_SCALE_POINTER            CusparseLtMatmulDescAttribute_t = 17
+	CUSPARSELT_MATMUL_D_SCALE_POINTER            CusparseLtMatmulDescAttribute_t = 18
+	CUSPARSELT_MATMUL_D_OUT_SCALE_POINTER        CusparseLtMatmulDescAttribute_t = 19
+)
+
+type CusparseLtMatmulMatrixScale_t int32
+
+const (
+	CUSPARSELT_MATMUL_SCALE_NONE               CusparseLtMatmulMatrixScale_t = 0
+	CUSPARSELT_MATMUL_MATRIX_SCALE_SCALAR_32F  CusparseLtMatmulMatrixScale_t = 1
+	CUSPARSELT_MATMUL_MATRIX_SCALE_VEC32_UE4M3 CusparseLtMatmulMatrixScale_t = 2
+	CUSPARSELT_MATMUL_MATRIX_SCALE_VEC64_UE8M0 CusparseLtMatmulMatrixScale_t = 3
+)
+
+type CusparseLtMatmulAlg_t int32
+
+const (
+	CUSPARSELT_MATMUL_ALG_DEFAULT CusparseLtMatmulAlg_t = 0
+)
+
+type CusparseLtMatmulAlgAttribute_t int32
+
+const (
+	CUSPARSELT_MATMUL_ALG_CONFIG_ID     CusparseLtMatmulAlgAttribute_t = 0
+	CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID CusparseLtMatmulAlgAttribute_t = 1
+	CUSPARSELT_MATMUL_SEARCH_ITERATIONS CusparseLtMatmulAlgAttribute_t = 2
+	CUSPARSELT_MATMUL_SPLIT_K           CusparseLtMatmulAlgAttribute_t = 3
+	CUSPARSELT_MATMUL_SPLIT_K_MODE      CusparseLtMatmulAlgAttribute_t = 4
+	CUSPARSELT_MATMUL_SPLIT_K_BUFFERS   CusparseLtMatmulAlgAttribute_t = 5
+)
+
+type CusparseLtSplitKMode_t int32
+
+const (
+	CUSPARSELT_INVALID_MODE             CusparseLtSplitKMode_t = 0
+	CUSPARSELT_SPLIT_K_MODE_ONE_KERNEL  CusparseLtSplitKMode_t = 1
+	CUSPARSELT_SPLIT_K_MODE_TWO_KERNELS CusparseLtSplitKMode_t = 2
+	CUSPARSELT_HEURISTIC                CusparseLtSplitKMode_t = 3
+	CUSPARSELT_DATAPARALLEL             CusparseLtSplitKMode_t = 4
+	CUSPARSELT_SPLITK                   CusparseLtSplitKMode_t = 5
+	CUSPARSELT_STREAMK                  CusparseLtSplitKMode_t = 6
+)
+
+type CusparseLtPruneAlg_t int32
+
+const (
+	CUSPARSELT_PRUNE_SPMMA_TILE  CusparseLtPruneAlg_t = 0
+	CUSPARSELT_PRUNE_SPMMA_STRIP CusparseLtPruneAlg_t = 1
+)

@@ -10,6 +10,36 @@ import (
 // An address in the caller's memory is a uint64 here: these structures are read
 // and written in foreign memory, and Go must not take its contents for pointers.
 
+type CusparseLtHandle_t struct {
+	_ structs.HostLayout
+
+	Data [512]uint8
+}
+
+type CusparseLtMatDescriptor_t struct {
+	_ structs.HostLayout
+
+	Data [512]uint8
+}
+
+type CusparseLtMatmulDescriptor_t struct {
+	_ structs.HostLayout
+
+	Data [512]uint8
+}
+
+type CusparseLtMatmulAlgSelection_t struct {
+	_ structs.HostLayout
+
+	Data [512]uint8
+}
+
+type CusparseLtMatmulPlan_t struct {
+	_ structs.HostLayout
+
+	Data [512]uint8
+}
+
 var (
 	_ structs.HostLayout
 	_ unsafe.Pointer // unions are reached through their address
