@@ -72,6 +72,8 @@ var cufftHandlers = [...]abi.Handler{
 	{Name: "cufftXtSetCallback", Call: bind_cufftXtSetCallback},
 	{Name: "cufftXtClearCallback", Call: bind_cufftXtClearCallback},
 	{Name: "cufftXtSetCallbackSharedSize", Call: bind_cufftXtSetCallbackSharedSize},
+	{Name: "cufftXtSetJITCallback", Call: bind_cufftXtSetJITCallback},
+	{Name: "__cufftXtSetJITCallback_12_7_11", Call: bind___cufftXtSetJITCallback_12_7_11},
 }
 
 func bind_cufftPlan1d(thread, args unsafe.Pointer) int32 {
@@ -1046,6 +1048,42 @@ func bind_cufftXtSetCallbackSharedSize(thread, args unsafe.Pointer) int32 {
 		SharedSize uint64
 	})(args)
 	err := (*cufft.Thread)(thread).XtSetCallbackSharedSize(fft.CufftHandle(a.Plan), fft.CufftXtCallbackType(a.CbType), uint64(a.SharedSize))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind_cufftXtSetJITCallback(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan                     uint32
+		Lto_callback_symbol_name uint64
+		Lto_callback_fatbin      uint64
+		Lto_callback_fatbin_size uint64
+		Type                     uint32
+		Caller_info              uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtSetJITCallback(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Lto_callback_symbol_name), hostmem.Ptr(a.Lto_callback_fatbin), uint64(a.Lto_callback_fatbin_size), fft.CufftXtCallbackType(a.Type), hostmem.Ptr(a.Caller_info))
+	if err != nil {
+		return cufft.Code(err)
+	}
+	return 0
+}
+
+func bind___cufftXtSetJITCallback_12_7_11(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan                     uint32
+		Lto_callback_symbol_name uint64
+		Lto_callback_fatbin      uint64
+		Lto_callback_fatbin_size uint64
+		Type                     uint32
+		Caller_info              uint64
+	})(args)
+	err := (*cufft.Thread)(thread).XtSetJITCallback(fft.CufftHandle(a.Plan), hostmem.Ptr(a.Lto_callback_symbol_name), hostmem.Ptr(a.Lto_callback_fatbin), uint64(a.Lto_callback_fatbin_size), fft.CufftXtCallbackType(a.Type), hostmem.Ptr(a.Caller_info))
 	if err != nil {
 		return cufft.Code(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"kudzu/internal/shim/cusolver/rocsolver"
 	"kudzu/internal/shim/cusparse"
 	"kudzu/internal/shim/cusparse/rocsparse"
+	"kudzu/internal/shim/lto"
 	"kudzu/internal/shim/nccl"
 	"kudzu/internal/shim/nccl/rccl"
 	"kudzu/internal/shim/nccl/ucx"
@@ -44,6 +45,7 @@ var starts = []func(*compile.Client){
 	func(c *compile.Client) { nvvm.Use(c) },
 	func(c *compile.Client) { nvjitlink.Use(c) },
 	func(c *compile.Client) { nvrtc.Use(c) },
+	func(c *compile.Client) { lto.Use(c) },
 }
 
 // Start runs them, at the first call of a program, when the driver has its devices.

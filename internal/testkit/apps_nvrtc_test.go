@@ -18,3 +18,11 @@ func TestAppNVRTC(t *testing.T) {
 		"                      ^\n\n1 catastrophic error detected in the compilation of \"app.cu\".\nCompilation terminated.\n"
 	newApp(t, "cpu", appProgram(t, "app_nvrtc", "-l:libnvrtc.so.12", "-lcuda")).run().want(t, "version 12.9\n"+want)
 }
+
+// TestAppCallbacks: cuFFT reads and writes by functions that NVRTC compiled for links.
+func TestAppCallbacks(t *testing.T) {
+	if compile.Clang() == "" {
+		t.Skip("no clang 19 or newer on this machine")
+	}
+	newApp(t, "cpu", appProgram(t, "app_fftcallback", "-l:libnvrtc.so.13", "-l:libcufft.so.12", "-l:libcudart.so.13", "-lm")).run().want(t, "0 wrong\n")
+}

@@ -25,7 +25,9 @@ func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
 		f.inPlace = p.geometry.basic && in == out
 		f.aligned = (in|out)%hostmem.Ptr(p.types.precision().complex()) == 0
 	}
-	if done, err := p.elsewhere(d, f, in, out, inverse); done {
+	if p.sides != (sides{}) {
+		// Our kernels only, and nothing is done again: a function of the program's may do anything.
+	} else if done, err := p.elsewhere(d, f, in, out, inverse); done {
 		return err
 	}
 	v := p.variants[f]
@@ -56,7 +58,7 @@ func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
 		}
 		return nil
 	}
-	if again.On() && !p.geometry.empty {
+	if again.On() && !p.geometry.empty && p.sides == (sides{}) {
 		return again.Do(d, p.stream, p.again(f, uint64(in), uint64(out), inverse), launch)
 	}
 	return launch()

@@ -182,7 +182,7 @@ func forms(g *geometry, k kind) []form {
 }
 
 // build makes the operations of one form.
-func build(g *geometry, ty types, f form, limit uint64) *builder {
+func build(g *geometry, ty types, f form, s sides, limit uint64) *builder {
 	b := &builder{precision: ty.precision(), limit: limit}
 	if g.empty {
 		return b
@@ -192,6 +192,8 @@ func build(g *geometry, ty types, f form, limit uint64) *builder {
 	}
 	if ty.storage == "f16" || ty.storage == "bf16" {
 		b.converted(g, ty.kind, ty.storage)
+	} else if s != (sides{}) {
+		b.callbacks(g, ty.kind, s, f.aligned)
 	} else {
 		b.add(g, ty.kind, place{input, 0}, place{output, 0}, f.aligned)
 	}
@@ -212,7 +214,7 @@ func (t *Thread) sizes(r *request, out hostmem.Ptr) error {
 	}
 	size := uint64(0)
 	for _, f := range forms(g, r.types.kind) {
-		size = max(size, build(g, r.types, f, limit(t.driver(), r.types.precision())).most)
+		size = max(size, build(g, r.types, f, sides{}, limit(t.driver(), r.types.precision())).most)
 	}
 	hostmem.Store(out, size)
 	return nil
@@ -234,6 +236,9 @@ func (t *Thread) make(h fft.CufftHandle, r *request, out hostmem.Ptr) error {
 		d := t.driver()
 		if err := cudart.Ready(d); err != nil {
 			return setupFailed
+		}
+		if err := p.linkCallbacks(r.types); err != nil {
+			return err
 		}
 		p.geometry, p.types = *g, r.types
 		if p.many != nil {
@@ -275,7 +280,7 @@ func (p *plan) fill(d *driver.Thread, g *geometry, ty types) (err error) {
 
 // prepare builds a form and copies its tables to the device. Preconditions: p.mu is held.
 func (p *plan) prepare(d *driver.Thread, f form) error {
-	b := build(&p.geometry, p.types, f, limit(d, p.types.precision()))
+	b := build(&p.geometry, p.types, f, p.sides, limit(d, p.types.precision()))
 	v := &variant{ops: b.ops, work: b.most}
 	if n := uint64(len(b.tables.bytes)); n > 0 {
 		at, err := d.TakeMemory(n)

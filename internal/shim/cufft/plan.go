@@ -25,7 +25,9 @@ type plan struct {
 	own      driver.DevPtr // our part of it
 	patient  int64
 	kept     map[Provider]*any // what providers keep with it
-	many     *spread           // what several devices have of it, nil if there is one
+	jit      map[fft.CufftXtCallbackType]*callback
+	sides    sides
+	many     *spread // what several devices have of it, nil if there is one
 }
 
 // form is what the addresses of a call decide.
