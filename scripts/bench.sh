@@ -6,6 +6,7 @@
 #                                         -no-pocl, -kudzu-only, -tier baseline, -reps N, -threads N, -sample-ms N, -json FILE
 #   scripts/bench.sh -asm NAME            what Kudzu makes of a row: PTX, IR, LLVM, assembly in .build/bench/asm
 #   scripts/bench.sh -fft [-cpu] [-long]  cuFFT beside FFTW and cuRAND beside memset, one thread (-long: rows that take minutes)
+#   scripts/bench.sh -science [-cpu] [-long]  cuFFT, cuRAND and cuSPARSE in one run: -fft, then -sparse on one thread, with verdicts
 #   scripts/bench.sh -launch              launch latency and start-up only
 #   scripts/bench.sh -trace               what `kudzu trace` adds to a call
 #   scripts/bench.sh -sparse [..]         cuSPARSE's products against C and MKL only; options: -reps N, -only STRUCTURE, -clock cpu
@@ -115,16 +116,32 @@ trace() {
 }
 
 launch() { KUDZU_CACHE_DIR=$PWD/$out/cache "$out/harness" -launch "$@"; }
-# Transforms and random numbers. FFTW is an opponent where it is installed (libfftw3-single3, libfftw3-double3).
+# Transforms and random numbers. FFTW is an opponent where the loader finds it (libfftw3-single3, libfftw3-double3), pocketfft where
+# BENCH_PYTHON has SciPy.
 fft() {
+    pocket=
     for name in fft random; do
         if newer "$out/$name" "bench/libraries/$name.c" dist/lib/libcufft.so.12 dist/lib/libcurand.so.10; then
             gcc -O2 -Wall -Iinclude -o "$out/$name.part" "bench/libraries/$name.c" -Ldist/lib -l:libcufft.so.12 -l:libcurand.so.10 \
                 -l:libcudart.so.13 -Wl,-rpath,"$PWD/dist/lib" -ldl -lm
             mv "$out/$name.part" "$out/$name"
         fi
-        KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised KUDZU_THREADS=1 "$out/$name" "$@"
+        if [ "$name" = fft ] && "${BENCH_PYTHON:-python3}" -c 'import scipy.fft' 2>/dev/null; then
+            OMP_NUM_THREADS=1 "$out/fft" -rows "$@" | "${BENCH_PYTHON:-python3}" bench/libraries/pocketfft.py "$@" >"$out/pocketfft.tsv"
+            pocket="-pocketfft $out/pocketfft.tsv"
+        fi
+        # shellcheck disable=SC2086
+        KUDZU_CACHE_DIR=$PWD/$out/cache KUDZU_TIER=optimised KUDZU_THREADS=1 "$out/$name" $pocket "$@"
+        pocket=
     done
+}
+# cuFFT, cuRAND and cuSPARSE with the verdicts of their targets, on one thread each.
+science() {
+    fft "$@"
+    clock=
+    case " $* " in *" -cpu "*) clock="-clock cpu" ;; esac
+    # shellcheck disable=SC2086
+    KUDZU_THREADS=1 sparse -reps 5 $clock
 }
 # Layers of networks. BENCH_PYTHON is a Python that has torch and nvidia-cudnn-frontend; without them there is nothing to compare with.
 # Both sides get vectors of the same size, those that Kudzu finds unless ONEDNN_MAX_CPU_ISA says less.
@@ -221,6 +238,7 @@ everything() {
 verb=${1:-}
 [ "$verb" = -ptx ] && { shift; write_ptx "$@"; exit; }
 [ "$verb" = -trace ] && { trace; exit; }
+[ "$verb" = -science ] && { shift; science "$@"; exit; }
 build
 case $verb in
 -build) ;;

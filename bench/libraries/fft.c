@@ -1,6 +1,7 @@
-/* Transforms of libcufft beside FFTW's (FFTW_MEASURE) on one thread each, in turn: fft [-cpu] [-long] [-alone] [PREFIX]. FFTW is opened
- * when it is there; without it, or with -alone, its times are missing. Times are the least of the samples; -cpu takes processor time, for
- * a busy machine. -long adds the rows whose plans FFTW measures for minutes; PREFIX is that of a row's name. */
+/* Transforms of libcufft beside FFTW's (FFTW_MEASURE) on one thread each, in turn: fft [-cpu] [-long] [-alone] [-pocketfft FILE] [PREFIX].
+ * FFTW is opened when it is there; without it, or with -alone, its times are missing. Times are the least of the samples; -cpu takes
+ * processor time, for a busy machine. -long adds the rows whose plans FFTW measures for minutes; PREFIX is that of a row's name. FILE has
+ * the times of SciPy's pocketfft (pocketfft.py), which reads what -rows prints. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
@@ -12,10 +13,11 @@
 #include "cufft.h"
 
 enum kind { C2C, R2C, C2R, Z2Z, D2Z };
-static const struct row {
+static struct row {
     const char *name;
     enum kind kind;
     int rank, n[3], batch, slow;
+    double pocketfft; /* seconds */
 } rows[] = {
     {"c2c 2^8 x 4096", C2C, 1, {1 << 8}, 4096},
     {"c2c 2^10 x 1024", C2C, 1, {1 << 10}, 1024},
@@ -102,8 +104,8 @@ static double sample(struct job *j, void (*run)(struct job *), int times, int sy
 static int enough(double one) { return one > 0.01 ? 1 : (int)(0.01 / one) + 1; }
 
 enum { REPS = 7 };
-static double sum_log;
-static int counted;
+static double sum_log, pocket_log, lowest = 1e9;
+static int counted, pocket_counted;
 
 static void measure(const struct row *r) {
     struct job j = {.row = r};
@@ -160,19 +162,41 @@ static void measure(const struct row *r) {
     printf("%-24s kudzu %9.1f us  ", r->name, least[0] * 1e6);
     if (j.plan) {
         double ratio = least[1] / least[0];
-        sum_log += log(ratio), counted++;
-        printf("FFTW %9.1f us  ratio %5.2f  difference %.1e\n", least[1] * 1e6, ratio, sqrt(difference / size));
+        sum_log += log(ratio), counted++, lowest = fmin(lowest, ratio);
+        printf("FFTW %9.1f us  ratio %5.2f  difference %.1e", least[1] * 1e6, ratio, sqrt(difference / size));
         f->destroy(j.plan);
     } else
-        printf("FFTW missing\n");
+        printf("FFTW missing");
+    if (r->pocketfft) {
+        pocket_log += log(r->pocketfft / least[0]), pocket_counted++;
+        printf("  pocketfft %9.1f us  ratio %5.2f", r->pocketfft * 1e6, r->pocketfft / least[0]);
+    }
+    puts("");
     fflush(stdout);
     check(cufftDestroy(j.ours), "destroy");
     cudaFree(j.in), cudaFree(j.out), free(a), free(b);
 }
 
+/* What SciPy took: a name, a tab, seconds. */
+static void read_pocketfft(const char *path) {
+    char line[200], *tab;
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if ((tab = strchr(line, '\t'))) {
+            *tab = 0;
+            for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                if (!strcmp(rows[i].name, line))
+                    rows[i].pocketfft = atof(tab + 1);
+        }
+    if (f)
+        fclose(f);
+}
+
+static const char *met(int yes) { return yes ? "met" : "MISSED"; }
+
 int main(int argc, char **argv) {
     const char *only = "";
-    int slow = 0, alone = 0;
+    int slow = 0, alone = 0, list = 0;
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "-cpu"))
             timer = CLOCK_PROCESS_CPUTIME_ID;
@@ -180,14 +204,31 @@ int main(int argc, char **argv) {
             slow = 1;
         else if (!strcmp(argv[i], "-alone"))
             alone = 1;
+        else if (!strcmp(argv[i], "-rows"))
+            list = 1;
+        else if (!strcmp(argv[i], "-pocketfft") && i + 1 < argc)
+            read_pocketfft(argv[++i]);
         else
             only = argv[i];
-    if (!alone)
+    if (!alone && !list)
         open_fftw(&fftw[0], "libfftw3f.so.3", "fftwf"), open_fftw(&fftw[1], "libfftw3.so.3", "fftw");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strncmp(rows[i].name, only, strlen(only)) && rows[i].slow <= slow)
-            measure(&rows[i]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct row *r = &rows[i];
+        static const char *kinds[] = {"c2c", "r2c", "c2r", "z2z", "d2z"};
+        if (strncmp(r->name, only, strlen(only)) || r->slow > slow)
+            continue;
+        if (!list) {
+            measure(r);
+            continue;
+        }
+        printf("%s\t%s\t%d\t", r->name, kinds[r->kind], r->batch);
+        for (int k = 0; k < r->rank; k++)
+            printf("%d ", r->n[k]);
+        puts("");
+    }
     if (counted)
-        printf("geometric mean of %d: %.2f of FFTW\n", counted, exp(sum_log / counted));
+        printf("geometric mean of %d: %.2f of FFTW (target 0.8: %s), least %.2f (0.4: %s)\n", counted, exp(sum_log / counted), met(exp(sum_log / counted) >= 0.8), lowest, met(lowest >= 0.4));
+    if (pocket_counted)
+        printf("geometric mean of %d: %.2f of pocketfft (target 2: %s)\n", pocket_counted, exp(pocket_log / pocket_counted), met(exp(pocket_log / pocket_counted) >= 2));
     return 0;
 }
