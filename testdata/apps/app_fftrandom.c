@@ -368,6 +368,7 @@ int main(int argc, char **argv) {
 		last = resident();
 		if (!r)
 			before = after, first = last;
+		fprintf(stderr, "round %d: %ld calls, %ld failures, %ld MiB resident\n", r + 1, (long)calls, (long)failures, last);
 	}
 	if (after < before)
 		fprintf(stderr, "device memory: %zu bytes free, %zu after the first round\n", after, before), failures++;
