@@ -133,7 +133,7 @@ func describe(name, text string, dev claim, j *jit) (*backend.Module, error) {
 			return "", nil, err
 		}
 		return s.Text, s.Line, nil
-	}}
+	}, Apart: func(kernel string) *backend.Apart { return apart(idx, kernel) }}
 	if name, has, ok := pack.Note(text); ok {
 		desc.Pack = name + "\t" + has
 	}
@@ -157,6 +157,25 @@ func describe(name, text string, dev claim, j *jit) (*backend.Module, error) {
 		}
 	}
 	return desc, nil
+}
+
+// apart is a kernel whose functions are compiled one by one, or nil.
+func apart(idx *ptx.Index, kernel string) *backend.Apart {
+	names := idx.Apart(kernel)
+	if names == nil {
+		return nil
+	}
+	return &backend.Apart{Functions: names, Slice: func(function string) (string, string, func(int) int, error) {
+		s, err := idx.SliceApart(kernel, function)
+		if err != nil {
+			return "", "", nil, err
+		}
+		entry := kernel
+		if function != "" {
+			entry = ptx.ApartEntry + function
+		}
+		return entry, s.Text, s.Line, nil
+	}}
 }
 
 // checkText checks a whole module, and its sizes against what a device has.

@@ -70,6 +70,7 @@ static void give_back(struct kz_area *areas, uint32_t size) {
 	for (uint32_t i = 0; i < size; i++) {
 		if (areas[i].frame) munmap(areas[i].frame, areas[i].frame_bytes);
 		kz_local_free(&areas[i].local);
+		kz_called_free(areas[i].called);
 	}
 }
 

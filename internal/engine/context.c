@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 static uint8_t *map(uint64_t n, int prot) {
 	void *p = mmap(NULL, n, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -36,6 +33,7 @@ void kz_ctx_free(struct kz_ctx *c) {
 	if (c->stack) munmap(c->stack, KZ_GUARD + KZ_STACK);
 	if (c->w.frame) munmap(c->w.frame, c->frame_bytes);
 	kz_local_free(&c->local);
+	kz_called_free(c->called);
 	kz_park_free(c);
 	kz_row_close(&c->own);
 	kz_row_close(&c->ranks);
@@ -122,29 +120,6 @@ static uint32_t fill_blocks(const struct kz_launch *l, struct kz_worker *w, uint
 	return 0;
 }
 
-// --- floating-point mode ---
-
-#if defined(__x86_64__)
-typedef uint32_t fpmode;
-static inline fpmode fp_enter(bool ftz) {
-	fpmode old = _mm_getcsr();
-	uint32_t want = ftz ? 0x9fc0 : 0x1f80; // all exceptions masked, to nearest; FTZ and DAZ
-	if ((old & 0xffc0) != (want & 0xffc0)) _mm_setcsr(want);
-	return old;
-}
-// The sticky exception flags are the host's, too: it may read them with fetestexcept.
-static inline void fp_leave(fpmode old) { _mm_setcsr(old); }
-#elif defined(__aarch64__)
-typedef uint64_t fpmode;
-static inline fpmode fp_enter(bool ftz) {
-	fpmode old;
-	__asm__ volatile("mrs %0, fpcr" : "=r"(old));
-	__asm__ volatile("msr fpcr, %0" : : "r"(ftz ? (uint64_t)1 << 24 : (uint64_t)0));
-	return old;
-}
-static inline void fp_leave(fpmode old) { __asm__ volatile("msr fpcr, %0" : : "r"(old)); }
-#endif
-
 // --- running ---
 
 static _Atomic(_Atomic uint64_t *) kernel_ns, kernel_ns_listed;
@@ -197,6 +172,7 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 		fn = op->kind == KZ_OP_COPY ? copy_blocks : fill_blocks;
 	}
 	c->op = op;
+	if (c->called && !c->w.resume) kz_called_reset(c->called); // of a block that a fault ended
 	c->w.block = first;
 	c->w.warp = 0;
 	c->w.stop_line = c->w.stop_lanes = 0;
@@ -204,13 +180,13 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	_Atomic uint64_t *listed = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns_listed, memory_order_relaxed) : NULL;
 	_Atomic uint64_t *own = op->kind == KZ_OP_KERNEL ? (_Atomic uint64_t *)c->k->i.times : NULL;
 	int64_t t0 = spent || listed || own ? kz_nanos() : 0, dt = 0;
-	fpmode old = fp_enter(ftz);
+	kz_fpmode old = kz_fp_enter(ftz);
 	if (op->began) atomic_store_explicit(&c->began, op->began, memory_order_release);
 	c->armed = 1;
 	uint64_t r = kz_enter(&c->jump, fn, l, &c->w, first, count, c->stack_top);
 	c->armed = 0;
 	if (op->began) atomic_store_explicit(&c->began, 0, memory_order_relaxed);
-	fp_leave(old);
+	kz_fp_leave(old);
 	if (t0) dt = kz_nanos() - t0;
 	if (spent) atomic_fetch_add_explicit(spent, (uint64_t)dt, memory_order_relaxed);
 	if (listed) atomic_fetch_add_explicit(listed, (uint64_t)dt, memory_order_relaxed);

@@ -54,7 +54,7 @@ _Static_assert(offsetof(struct kz_launch, grid) == 24 && offsetof(struct kz_laun
 _Static_assert(offsetof(struct kz_worker, block) == 24 && offsetof(struct kz_worker, warp) == 32 && offsetof(struct kz_worker, id) == 36 &&
                offsetof(struct kz_worker, stop_lanes) == 44 && offsetof(struct kz_worker, shared_window) == 48 &&
                offsetof(struct kz_worker, worker_private) == 64 && offsetof(struct kz_worker, resume) == 72 && sizeof(struct kz_worker) == 128, "kz_worker");
-enum { KZ_NUM_RT = 13, KZ_STOP_YIELD = 7 };
+enum { KZ_NUM_RT = 15, KZ_STOP_CALL = 6, KZ_STOP_YIELD = 7 };
 
 typedef uint32_t (*kz_entry)(const struct kz_launch *, struct kz_worker *, uint64_t first, uint64_t count);
 
@@ -242,6 +242,19 @@ struct kz_launch_args {
 	uint64_t vars; // address of the array for kz_launch.vars
 	struct kz_children *children; // where what it launches is kept; NULL: it launches nothing
 };
+
+// --- functions that are compiled by themselves, when they are first called (apart.c) ---
+
+struct kz_apart;
+struct kz_function;
+struct kz_apart *kz_apart_new(void);
+void kz_apart_close(struct kz_apart *a); // kz_apart_next returns NULL from now on
+void kz_apart_free(struct kz_apart *a);  // no kernel that has it runs
+struct kz_function *kz_apart_next(struct kz_apart *a, uint64_t *id); // waits for a call of a function without code
+// The function's code, which lives as long as the list; NULL: there is none, and calls end their kernels. It may be put again.
+void kz_apart_put(struct kz_function *f, struct kz_kernel *k);
+// What k calls; vars is the address of its array for kz_launch.vars if k is such a function. Once, before the first launch.
+void kz_kernel_apart(struct kz_kernel *k, struct kz_apart *a, uint64_t vars);
 
 // --- what kernels launch (children.c) ---
 

@@ -11,6 +11,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #define KZ_CACHELINE 64
 
@@ -101,6 +104,29 @@ static inline void *kz_held(void *p) {
 	return p;
 }
 
+// --- floating-point mode ---
+
+#if defined(__x86_64__)
+typedef uint32_t kz_fpmode;
+static inline kz_fpmode kz_fp_enter(bool ftz) {
+	kz_fpmode old = _mm_getcsr();
+	uint32_t want = ftz ? 0x9fc0 : 0x1f80; // all exceptions masked, to nearest; FTZ and DAZ
+	if ((old & 0xffc0) != (want & 0xffc0)) _mm_setcsr(want);
+	return old;
+}
+// The sticky exception flags are the host's, too: it may read them with fetestexcept.
+static inline void kz_fp_leave(kz_fpmode old) { _mm_setcsr(old); }
+#elif defined(__aarch64__)
+typedef uint64_t kz_fpmode;
+static inline kz_fpmode kz_fp_enter(bool ftz) {
+	kz_fpmode old;
+	__asm__ volatile("mrs %0, fpcr" : "=r"(old));
+	__asm__ volatile("msr fpcr, %0" : : "r"(ftz ? (uint64_t)1 << 24 : (uint64_t)0));
+	return old;
+}
+static inline void kz_fp_leave(kz_fpmode old) { __asm__ volatile("msr fpcr, %0" : : "r"(old)); }
+#endif
+
 // --- execution contexts (context.c) ---
 
 enum { KZ_STACK = 16 << 20, KZ_GUARD = 1 << 20, KZ_SHARED = 256 << 10, KZ_SHARED_UNIT = 128, KZ_RESERVED = 1024 };
@@ -162,6 +188,7 @@ struct kz_ctx {
 	struct kz_area *bare;                 // and without memory
 	struct kz_rows *rows;                 // the areas' shared memories
 	uint32_t nparked, nspare;
+	struct kz_called *called; // what the block calls (apart.c); may be NULL
 	struct kz_cluster_state *cluster; // whose blocks it runs, or NULL
 	char *scratch; // device printf
 	struct kz_ctx *next;
@@ -244,6 +271,13 @@ extern const void *const kz_rt[];
 uint64_t kz_device_call(const struct kz_launch *l, struct kz_worker *w, uint32_t call, uint32_t thread, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e);
 uint64_t kz_device_launch(const struct kz_launch *l, struct kz_worker *w, uint32_t call, uint32_t thread, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e);
 
+// --- functions that are compiled by themselves (apart.c) ---
+
+void kz_come(const struct kz_launch *l, struct kz_worker *w, uint64_t id);
+uint32_t kz_called(const struct kz_launch *l, struct kz_worker *w, uint64_t id); // 0, or 1: it waits for other blocks, and is to be called again
+void kz_called_reset(struct kz_called *r); // no call is under way
+void kz_called_free(struct kz_called *r);  // may be NULL
+
 // --- queues and operations (queue.c) ---
 
 enum { KZ_OP_KERNEL, KZ_OP_COPY, KZ_OP_FILL, KZ_OP_TASK, KZ_OP_MARK, KZ_OP_WAIT, KZ_OP_MEET };
@@ -257,6 +291,8 @@ struct kz_kernel {
 	_Atomic(const struct kz_kernel *) better; // code that takes its place from the next chunk on, or NULL
 	char *name;    // for the recorder; NULL: nobody records
 	uint32_t code; // what made it, in the recorder's words
+	struct kz_apart *apart; // functions that it calls and that are compiled by themselves; NULL: none
+	uint64_t vars;          // of such a function: as kz_launch_args has them
 };
 
 // A job is an operation made of blocks that several threads may share.
@@ -494,6 +530,7 @@ struct kz_area {
 	struct kz_shared shared;
 	struct kz_local local;
 	uint64_t frame_bytes;
+	struct kz_called *called;
 };
 
 bool kz_past_window(const struct kz_ctx *c, uint64_t addr);

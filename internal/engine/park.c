@@ -58,6 +58,8 @@ static void area_empty(struct kz_ctx *c, struct kz_area *a) {
 	a->frame = NULL;
 	a->frame_bytes = 0;
 	kz_local_free(&a->local);
+	kz_called_free(a->called);
+	a->called = NULL;
 	a->next = c->bare;
 	c->bare = a;
 }
@@ -68,10 +70,12 @@ void kz_area_swap(struct kz_ctx *c, struct kz_area *a) {
 	a->frame = c->w.frame;
 	a->local = c->local;
 	a->frame_bytes = c->frame_bytes;
+	a->called = c->called;
 	c->shared = old.shared;
 	c->w.frame = old.frame;
 	c->local = old.local;
 	c->frame_bytes = old.frame_bytes;
+	c->called = old.called;
 }
 
 static void keep(struct kz_ctx *c, struct kz_area *a) {

@@ -243,4 +243,5 @@ const void *const kz_rt[KZ_NUM_RT] = {
 	(const void *)rt_vprintf, (const void *)rt_malloc, (const void *)rt_free,  (const void *)rt_assert,
 	(const void *)rt_clock,   (const void *)rt_timer,  (const void *)rt_yield, (const void *)rt_nanosleep,
 	(const void *)kz_texture, (const void *)kz_cluster, (const void *)kz_tensor, (const void *)kz_device_call, (const void *)kz_device_launch,
+	(const void *)kz_come, (const void *)kz_called,
 };

@@ -119,6 +119,8 @@ const (
 	RtTensor           // (l, w, op u32, mask u32, args, results) → u64: see tensor.go
 	RtDevice           // (l, w, call u32, thread u32, five u64) → u64: a function of CUDA's device runtime, by its place in devrt.Calls
 	RtLaunch           // the same, for those that need the grid's list of launches: Meta.Launches
+	RtCome             // (l, w, function u64): one thread comes to a call of a function that is compiled by itself
+	RtCalled           // (l, w, function u64) → u32: the whole block has come; runs the function. 1: it waits for other blocks, call again
 	NumRt
 )
 

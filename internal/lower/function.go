@@ -52,6 +52,10 @@ func (x *inst) functionAddr(name string) *ir.Value {
 
 // callPointer calls through a pointer: one of the functions that the pointer may stand for.
 func (x *inst) callPointer() {
+	if x.plan.apart {
+		x.callApart()
+		return
+	}
 	names := x.plan.targets(x.fr.body, x.Inst)
 	for _, n := range names {
 		x.want(x.m.Func(x.plan.resolve(n)))
@@ -66,6 +70,31 @@ func (x *inst) callPointer() {
 		x.fail("a call through a pointer with a different number of parameters")
 	}
 	x.callWith(ir.CallInd, x.plan.pointerList(names), like.Params, like.Results, id)
+}
+
+// callApart calls a function that is compiled by itself, as the whole block: every thread says which function it calls, and when all
+// have come the first one has the engine run it, which is a kernel there. It is left where it waits for other blocks.
+func (x *inst) callApart() {
+	if len(x.Args[2].Elems)+len(x.Args[0].Elems) > 0 {
+		x.fail("a call with parameters of a function that is compiled by itself")
+	}
+	id := x.resize(x.value(&x.Args[1], isa.B64), 64, false)
+	all := func() { x.b.EmitN(ir.Bar, nil, ir.Attr{BarKind: ir.BarSync}, i32(0), i32(0)) }
+	x.b.EmitN(ir.CallRt, nil, ir.Attr{Entry: image.RtCome, Sym: "come"}, id)
+	all()
+	run, wait, out := x.newBlock(""), x.newBlock(""), x.newBlock("")
+	x.condBr(x.icmp(ir.EQ, x.threadNumber(), i32(0)), run, out, false)
+	x.b.Block = run
+	left := x.b.Emit(ir.CallRt, ir.I32, ir.Attr{Entry: image.RtCalled, Sym: "called"}, id)
+	x.condBr(x.icmp(ir.EQ, left, i32(0)), out, wait, false)
+	x.seal(wait)
+	x.b.Block = wait
+	x.b.EmitN(ir.CallRt, nil, ir.Attr{Entry: image.RtYield, Sym: "yield"})
+	x.br(run)
+	x.seal(run)
+	x.seal(out)
+	x.b.Block = out
+	all()
 }
 
 func (x *inst) callWith(op ir.Op, sym string, params, results []*ptx.Var, id *ir.Value) {

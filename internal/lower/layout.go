@@ -33,11 +33,17 @@ func (l *lowerer) sharedName(v *ptx.Var) string {
 }
 
 // layoutShared gives the static shared variables that the kernel uses their places, the strictest alignment first so that
-// no space is lost between them.
+// no space is lost between them. A kernel and functions that are compiled by themselves have the same ones, in the text's order.
 func (l *lowerer) layoutShared() {
 	vars := append([]*ptx.Var(nil), l.shared...)
-	for i := 1; i < len(vars); i++ { // stable: first use decides among equals
-		for j := i; j > 0 && vars[j-1].Align < vars[j].Align; j-- {
+	first := 0
+	if l.plan.apart {
+		for first < len(vars) && l.apart[vars[first]] {
+			first++
+		}
+	}
+	for i := first + 1; i < len(vars); i++ { // stable: first use decides among equals
+		for j := i; j > first && vars[j-1].Align < vars[j].Align; j-- {
 			vars[j-1], vars[j] = vars[j], vars[j-1]
 		}
 	}
@@ -49,6 +55,17 @@ func (l *lowerer) layoutShared() {
 		off += int(v.Size)
 	}
 	l.out.SharedBytes = off
+}
+
+// apartShared gives all shared variables of the module a place, before any other.
+func (l *lowerer) apartShared() {
+	l.apart = map[*ptx.Var]bool{}
+	for _, v := range l.m.Vars {
+		if v.Space == ptx.SpaceShared {
+			l.apart[v] = true
+			l.sharedName(v)
+		}
+	}
 }
 
 // slot is the local slot of a variable. A function is never active twice (recursion is not inlined), so one slot a variable

@@ -140,7 +140,8 @@ type lowerer struct {
 	out          *ir.Module
 	names        map[*ptx.Var]string // shared variables and local slots: their unique names
 	taken        map[string]bool
-	shared       []*ptx.Var // in first-use order
+	shared       []*ptx.Var        // in first-use order
+	apart        map[*ptx.Var]bool // those that are there whether used or not
 	known        map[string]bool
 	regTypeCache map[*ptx.Func][]ir.Type
 	plan         *plan
@@ -161,6 +162,11 @@ func newLowerer(m *ptx.Module, fn *ptx.Func, opts Options) *lowerer {
 	l.line.text = m.Text
 	l.mmas = countMma(fn.Body)
 	l.plan = newPlan(m, fn, &opts)
+	defer func() {
+		if l.plan.apart {
+			l.apartShared()
+		}
+	}()
 	l.queued = map[*ptx.Func]bool{}
 	f := &ir.Func{Name: fn.Name, Kernel: true}
 	l.out = &ir.Module{Kernel: fn.Name, Funcs: []*ir.Func{f}, SM: m.Target.SM}

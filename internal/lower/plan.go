@@ -22,6 +22,7 @@ type plan struct {
 	taken    []string           // functions and aliases whose addresses the module takes, in the module's order
 	reserved bool               // something asks for the system's part of shared memory
 	stack    bool               // there are real calls or dynamic allocations: frames know where the stack is free
+	apart    bool               // calls through pointers reach functions that are compiled by themselves (ptx.ApartPragma)
 }
 
 // all: functions whose addresses the module takes are there even if the kernel does not call them.
@@ -30,6 +31,7 @@ func newPlan(m *ptx.Module, kernel *ptx.Func, opts *Options) *plan {
 	for _, a := range m.Aliases {
 		p.aliases[a.Name] = a.Of
 	}
+	p.apart = isApart(m)
 	t := opts.Taken
 	if t == nil {
 		t = TakenIn(m)
@@ -57,6 +59,18 @@ func (p *plan) resolve(name string) string {
 		name = of
 	}
 	return name
+}
+
+// isApart reports a slice whose functions are compiled one by one.
+func isApart(m *ptx.Module) bool {
+	for _, d := range m.Pragmas {
+		for _, text := range d.Strs {
+			if text == ptx.ApartPragma {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Taken are the functions of a module whose addresses are taken.
@@ -213,6 +227,9 @@ func (g *callGraph) walk(kernel *ptx.Func, others []string) {
 			case isa.Call:
 				if o := &in.Args[1]; o.Kind == ptx.OpFunc {
 					add(o.Name, false)
+					continue
+				}
+				if g.p.apart {
 					continue
 				}
 				for _, name := range g.p.targets(fn.Body, in) {

@@ -1,8 +1,11 @@
 package lower
 
 import (
+	"strings"
+
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
+	"kudzu/internal/ptx"
 	"kudzu/internal/ptx/isa"
 )
 
@@ -63,9 +66,9 @@ func (l *lowerer) clusterCall(what int64) *ir.Value {
 	return l.b.Emit(ir.CallRt, ir.I64, ir.Attr{Entry: image.RtCluster, Sym: "cluster"}, i32(what))
 }
 
-// ends tells the cluster that a thread is over.
+// ends tells the cluster that a thread is over. One that comes back from a function that is compiled by itself is not.
 func (l *lowerer) ends() {
-	if l.opts.Clusters {
+	if l.opts.Clusters && !strings.HasPrefix(l.out.Kernel, ptx.ApartEntry) {
 		l.clusterCall(image.ClusterExit)
 	}
 	l.stop(ir.Exit, ir.Attr{})

@@ -33,6 +33,9 @@ type Index struct {
 
 	takenOnce sync.Once
 	taken     []string // functions whose addresses are taken
+
+	pointersOnce sync.Once
+	pointers     bool // it is large and calls through pointers
 }
 
 // IndexFunc is a kernel or function of the index. Func has the header; its Body is empty.

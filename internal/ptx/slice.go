@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -38,9 +39,16 @@ func (x *Index) Slice(kernel string) (*Slice, error) {
 			b.prototype(x.Func(name))
 		}
 	}
-	// A table of functions and the functions that name the table have no order among each other: variables come first.
+	b.rest(c, nil)
+	return &Slice{Text: b.sb.String(), x: x, parts: b.parts}, nil
+}
+
+// rest writes what was visited, but for variables that are there already. A table of functions and the functions that name the table
+// have no order among each other: variables come first.
+func (b *sliceWriter) rest(c *cutter, written []string) {
+	x := b.x
 	for _, name := range c.order {
-		if it := &x.items[x.byName[name]]; it.v != nil {
+		if it := &x.items[x.byName[name]]; it.v != nil && !slices.Contains(written, name) {
 			b.variable(it.v)
 		}
 	}
@@ -57,7 +65,6 @@ func (x *Index) Slice(kernel string) (*Slice, error) {
 			b.piece(it.fn.Start, it.fn.End)
 		}
 	}
-	return &Slice{Text: b.sb.String(), x: x, parts: b.parts}, nil
 }
 
 // cutter walks what a kernel reaches, depth first in the order of first mention.
@@ -67,6 +74,10 @@ type cutter struct {
 	order []string         // callees and variables before those who name them
 	proto map[string]bool  // functions that need a declaration first
 	files map[int]bool     // of .loc
+
+	// apart: functions that variables name are not visited, only declared.
+	apart    bool
+	declared []string
 }
 
 func (c *cutter) visit(name string) {
@@ -89,6 +100,12 @@ func (c *cutter) visit(name string) {
 		r := f.refs[f.next]
 		f.next++
 		it := &c.x.items[c.x.byName[r]]
+		if c.apart && it.fn != nil && c.x.items[c.x.byName[f.name]].v != nil {
+			if !slices.Contains(c.declared, r) {
+				c.declared = append(c.declared, r)
+			}
+			continue
+		}
 		if it.fn != nil && c.x.items[c.x.byName[f.name]].v != nil {
 			c.proto[r] = true
 		}

@@ -126,7 +126,7 @@ func (k *Kernel) note(req *compile.Request, res *compile.Result) time.Duration {
 
 // slice cuts the kernel's text out of the module.
 func (k *Kernel) slice() (*found, error) {
-	text, line, err := k.p.m.Slice(k.decl.Name)
+	text, line, err := k.sliced()
 	if line == nil {
 		line = func(n int) int { return n }
 	}

@@ -47,6 +47,12 @@ type Kernel struct {
 	allClusters []*variant // to free
 
 	superseded []*variant // whose place another has taken: to free; guarded by mu
+
+	// Where functions are compiled by themselves (apart.go).
+	apartOnce sync.Once
+	ways      *backend.Apart // set by apartOnce
+	caller    *Kernel        // it is a function that this kernel calls; nil: a kernel
+	function  string         // its name
 }
 
 // variant is code for one block shape, or for any.
@@ -68,7 +74,9 @@ type variant struct {
 	stack       uint32             // it serves device limits up to this
 	hide        func()             // takes back what debug showed; may be nil
 	meter       meter
-	promotion   *promotion // what makes the code that takes its place; nil: nothing
+	promotion   *promotion        // what makes the code that takes its place; nil: nothing
+	apart       *engine.Apart     // the functions it calls that are compiled by themselves; may be nil
+	puts        []engine.Function // of a function: the lists that have it; guarded by kernel.mu
 
 	// On the fallback: run is set, and everything above is not.
 	run  Runner
@@ -232,6 +240,10 @@ func (k *Kernel) place(im *image.Image, at *found, s shape, tier compile.Tier) (
 		v.free()
 		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, plain(err))
 	}
+	if err := v.calls(at.text); err != nil {
+		v.free()
+		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, plain(err))
+	}
 	if err := v.traceName(); err != nil {
 		v.free()
 		return nil, fmt.Errorf("kernel %s: %w", k.decl.Name, plain(err))
@@ -244,6 +256,9 @@ func (v *variant) free() {
 	variants.remove(v)
 	if v.hide != nil {
 		v.hide()
+	}
+	if v.apart != nil {
+		v.apart.Free()
 	}
 	if v.code != nil {
 		v.code.Free()
@@ -338,7 +353,7 @@ func (k *Kernel) facts() (*compile.Facts, error) {
 		if !ok {
 			return
 		}
-		text, _, err := k.p.m.Slice(k.decl.Name)
+		text, _, err := k.sliced()
 		if err != nil {
 			k.toldErr = err
 			return

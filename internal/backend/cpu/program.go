@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/engine"
@@ -17,9 +19,10 @@ type Program struct {
 
 	gone chan struct{} // closed when it is unloaded: what waits to be compiled need not be
 
-	mu       lockrank.Mutex[lockrank.CPUProgram]
-	kernels  map[string]*Kernel // guarded by mu
-	fallback backend.Program    // guarded by mu: loaded when first needed
+	mu        lockrank.Mutex[lockrank.CPUProgram]
+	kernels   map[string]*Kernel // guarded by mu
+	fallback  backend.Program    // guarded by mu: loaded when first needed
+	functions []*Kernel          // guarded by mu: those that are compiled by themselves (apart.go)
 	// What device pointers to kernels are, once a kernel may launch others: made under mu, then read only. words is the same for the engine.
 	byPointer map[uint64]*Kernel
 	words     *engine.Words
@@ -94,7 +97,7 @@ func (p *Program) Unload() error {
 		return backend.ErrClosed
 	}
 	p.unloaded = true
-	kernels := p.kernels
+	kernels := append(slices.Collect(maps.Values(p.kernels)), p.functions...)
 	p.mu.Unlock()
 	close(p.gone)
 	var all []*variant

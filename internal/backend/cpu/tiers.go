@@ -108,6 +108,10 @@ func (k *Kernel) replace(v, next *variant) bool {
 	if k.gone.Load() {
 		return false
 	}
+	next.puts, v.puts = v.puts, nil
+	for _, f := range next.puts {
+		f.Put(next.code)
+	}
 	if v.clusters {
 		if k.inClusters[v.block] == v {
 			k.inClusters[v.block] = next

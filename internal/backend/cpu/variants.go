@@ -162,7 +162,7 @@ func (k *Kernel) clustered(l *backend.Launch) (*variant, error) {
 
 // makeClustered is make for launches in clusters; nil if they make no difference.
 func (k *Kernel) makeClustered(block [3]uint32) (*variant, error) {
-	text, _, err := k.p.m.Slice(k.decl.Name)
+	text, _, err := k.sliced()
 	if err != nil {
 		return nil, err
 	}

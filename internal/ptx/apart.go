@@ -1,0 +1,144 @@
+package ptx
+
+import (
+	"slices"
+	"strings"
+)
+
+// Functions that only tables name. A kernel that calls through a pointer may reach every function whose address the module takes, and
+// in libraries of many functions (NCCL) that is nearly all of their text. Where the calls have neither parameters nor results, the
+// kernel and each function are slices of their own, which are compiled when they are first called.
+
+// ApartPragma marks such a slice: calls through pointers reach functions that are not in it, and all of the slice's shared variables
+// have a place in shared memory, in their order.
+const ApartPragma = "kudzu functions apart"
+
+// ApartEntry begins the name of the kernel that calls a function in the function's slice.
+const ApartEntry = "kudzu_apart_"
+
+// apartBytes is the text of functions whose addresses are taken, from which on they are apart. What is below is compiled as one.
+const apartBytes = 1 << 20
+
+// Apart lists the functions that a kernel's calls through pointers may reach, if they are slices of their own.
+func (x *Index) Apart(kernel string) []string {
+	f := x.Func(kernel)
+	if f == nil || f.Open < 0 || !x.callsPointers() {
+		return nil
+	}
+	c := x.apartCutter()
+	c.visit(kernel)
+	if !c.pointers() || !c.plainCalls() {
+		return nil
+	}
+	total := 0
+	for _, name := range x.addressTaken() {
+		fn := x.Func(name)
+		total += fn.End - fn.Start
+	}
+	if total < apartBytes {
+		return nil
+	}
+	var names []string
+	for _, name := range x.addressTaken() {
+		if fn := x.Func(name); len(fn.Params) == 0 && len(fn.Results) == 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// callsPointers reports a module large enough to have functions apart, with a call through a pointer.
+func (x *Index) callsPointers() bool {
+	x.pointersOnce.Do(func() { x.pointers = len(x.Text) >= apartBytes && strings.Contains(x.Text, ".callprototype") })
+	return x.pointers
+}
+
+func (x *Index) apartCutter() *cutter {
+	return &cutter{x: x, state: make(map[string]uint8), proto: map[string]bool{}, apart: true}
+}
+
+// plainCalls reports that every prototype of what was visited has neither parameters nor results.
+func (c *cutter) plainCalls() bool {
+	for _, name := range c.order {
+		it := &c.x.items[c.x.byName[name]]
+		if it.fn == nil || it.fn.Open < 0 {
+			continue
+		}
+		text := withoutComments(c.x.Text[it.fn.Open:it.fn.End])
+		for {
+			_, rest, ok := strings.Cut(text, ".callprototype")
+			if !ok {
+				break
+			}
+			end := strings.IndexByte(rest, ';')
+			if end < 0 {
+				return false
+			}
+			proto := strings.Join(strings.Fields(rest[:end]), "")
+			if proto = strings.TrimPrefix(proto, "()"); proto != "_" && proto != "_()" {
+				return false
+			}
+			text = rest[end:]
+		}
+	}
+	return true
+}
+
+// SliceApart cuts out a kernel without the functions that its calls through pointers reach; with a function's name, that function as
+// the kernel calls it: the slice's kernel is ApartEntry and the name. Both have the same shared variables.
+func (x *Index) SliceApart(kernel, function string) (*Slice, error) {
+	c := x.apartCutter()
+	root := kernel
+	if function != "" {
+		root = function
+	}
+	if f := x.Func(root); f == nil || f.Open < 0 {
+		return nil, errNoKernel(root)
+	}
+	c.visit(root)
+	shared := x.apartShared(kernel)
+	var b sliceWriter
+	b.x = x
+	b.header(c.files)
+	b.text(".pragma \"" + ApartPragma + "\";\n")
+	for _, name := range c.declared {
+		b.prototype(x.Func(name))
+	}
+	for _, name := range c.order {
+		if c.proto[name] && !slices.Contains(c.declared, name) {
+			b.prototype(x.Func(name))
+		}
+	}
+	for _, name := range shared {
+		b.variable(x.items[x.byName[name]].v)
+	}
+	b.rest(c, shared)
+	if function != "" {
+		b.text(".visible .entry " + ApartEntry + function + "()" + bounds(x, kernel) + "\n{\n\tcall.uni " + function + ";\n\tret;\n}\n")
+	}
+	return &Slice{Text: b.sb.String(), x: x, parts: b.parts}, nil
+}
+
+// bounds are the kernel's directives about its block, which a function called by it has too.
+func bounds(x *Index, kernel string) string {
+	f := x.Func(kernel)
+	return " " + strings.TrimSpace(x.Text[f.Head:f.Open])
+}
+
+// apartShared lists the shared variables that a kernel and the functions of tables reach, in the module's order.
+func (x *Index) apartShared(kernel string) []string {
+	c := x.apartCutter()
+	c.visit(kernel)
+	for _, name := range x.addressTaken() {
+		if c.state[name] == 0 {
+			c.visit(name)
+		}
+	}
+	var names []string
+	for i := range x.items {
+		if v := x.items[i].v; v != nil && v.v.Space == SpaceShared && c.state[v.v.Name] != 0 {
+			names = append(names, v.v.Name)
+		}
+	}
+	return names
+}
