@@ -48,6 +48,8 @@ type Sparse struct {
 	WideOff, Wide                   sparse.CusparseIndexType_t
 	Base                            sparse.CusparseIndexBase_t
 	Type                            rt.CudaDataType
+	Fill                            sparse.CusparseFillMode_t // of a triangle
+	Diag                            sparse.CusparseDiagType_t
 }
 
 // SparseVector is a sparse vector.
@@ -104,7 +106,7 @@ func (c *call) elsewhere(make func() *Work) (done bool, err error) {
 
 // outside describes a matrix to a provider.
 func (m *sparseMatrix) outside() *Sparse {
-	return &Sparse{m.format, m.rows, m.cols, m.nnz, m.offsets, m.lines, m.indices, m.values, m.wideOff, m.wide, m.base, m.kind}
+	return &Sparse{m.format, m.rows, m.cols, m.nnz, m.offsets, m.lines, m.indices, m.values, m.wideOff, m.wide, m.base, m.kind, m.fill, m.diag}
 }
 
 func (v *sparseVector) outside() *SparseVector {

@@ -159,6 +159,9 @@ func (t *Thread) DenseToSparseConvert(h, d, m uint64, alg sparse.CusparseDenseTo
 		if a.elem == S32 {
 			return notSupported
 		}
+		if done, err := c.elsewhere(func() *Work { return &Work{Name: "dense_to_sparse", Sparse: a.outside(), Dense: []*Dense{b.outside()}} }); done {
+			return err
+		}
 		if a.format == sparse.CUSPARSE_FORMAT_BLOCKED_ELL {
 			v := a.stored()
 			return c.launch(convertKernels, "take", v.lines, b.view().put(v.put(&shim.Params{})).U32(uint32(a.elem.Size())))

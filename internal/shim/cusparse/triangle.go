@@ -128,7 +128,25 @@ func (t *Thread) SpSVSolve(h uint64, op operation, alpha hostmem.Ptr, a, x, y ui
 		if vx.size != m.rows || vy.size != m.rows {
 			return invalidValue
 		}
+		if done, err := c.triangleElsewhere(m, p, &Work{Name: "spsv", OpA: op, First: alpha, Dense: []*Dense{vx.outside(), vy.outside()}, Compute: compute}); done {
+			return err
+		}
 		return c.triangle(m, op, alpha, p, vx.view(), vy.view(), 1)
+	})
+}
+
+// triangleElsewhere offers a solve to the providers.
+func (c *call) triangleElsewhere(m *sparseMatrix, p *plan, w *Work) (done bool, err error) {
+	values, ok := p.ready()
+	if !ok {
+		return false, nil
+	}
+	return c.elsewhere(func() *Work {
+		w.Sparse = m.outside()
+		if values != 0 {
+			w.Sparse.Values = values
+		}
+		return w
 	})
 }
 
@@ -245,6 +263,9 @@ func (t *Thread) SpSMSolve(h uint64, op, opB operation, alpha hostmem.Ptr, a, b,
 		g := spsmArgs{op, opB, alpha, a, b, x, compute, alg, pl}
 		m, mb, mx, p, err := g.check()
 		if err != nil {
+			return err
+		}
+		if done, err := c.triangleElsewhere(m, p, &Work{Name: "spsm", OpA: op, OpB: opB, First: alpha, Dense: []*Dense{mb.outside(), mx.outside()}, Compute: compute}); done {
 			return err
 		}
 		db, _, n := mb.under(opB)

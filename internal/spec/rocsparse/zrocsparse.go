@@ -18,6 +18,7 @@ const (
 	Rocsparse_create_csc_descr
 	Rocsparse_create_coo_descr
 	Rocsparse_destroy_spmat_descr
+	Rocsparse_spmat_set_attribute
 	Rocsparse_create_spvec_descr
 	Rocsparse_destroy_spvec_descr
 	Rocsparse_create_dnvec_descr
@@ -34,7 +35,10 @@ const (
 	Rocsparse_sddmm_buffer_size
 	Rocsparse_sddmm_preprocess
 	Rocsparse_sddmm
+	Rocsparse_spsv
+	Rocsparse_spsm
 	Rocsparse_sparse_to_dense
+	Rocsparse_dense_to_sparse
 	// NumFuncs is how many there are.
 	NumFuncs
 )
@@ -62,6 +66,8 @@ const (
 	KindRocsparse_datatype
 	KindRocsparse_order
 	KindRocsparse_pointer_mode
+	KindRocsparse_fill_mode
+	KindRocsparse_diag_type
 )
 
 // From turns CUDA's value of an argument into this library's; false where it has none. Numbers stay as they are.
@@ -83,6 +89,10 @@ func (k Kind) From(v int64) (int64, bool) {
 		return FromCusparseOrder_t(v)
 	case KindRocsparse_pointer_mode:
 		return FromCusparsePointerMode_t(v)
+	case KindRocsparse_fill_mode:
+		return FromCusparseFillMode_t(v)
+	case KindRocsparse_diag_type:
+		return FromCusparseDiagType_t(v)
 	}
 	return 0, false
 }
@@ -98,6 +108,7 @@ var Rows = [NumFuncs]Row{
 	Rocsparse_create_csc_descr:       {"rocsparse_create_csc_descr", 11, []Kind{Pointer, Int64, Int64, Int64, Pointer, Pointer, Pointer, KindRocsparse_indextype, KindRocsparse_indextype, KindRocsparse_index_base, KindRocsparse_datatype}},
 	Rocsparse_create_coo_descr:       {"rocsparse_create_coo_descr", 10, []Kind{Pointer, Int64, Int64, Int64, Pointer, Pointer, Pointer, KindRocsparse_indextype, KindRocsparse_index_base, KindRocsparse_datatype}},
 	Rocsparse_destroy_spmat_descr:    {"rocsparse_destroy_spmat_descr", 1, []Kind{Int64}},
+	Rocsparse_spmat_set_attribute:    {"rocsparse_spmat_set_attribute", 4, []Kind{Int64, Int32, Pointer, Int64}},
 	Rocsparse_create_spvec_descr:     {"rocsparse_create_spvec_descr", 8, []Kind{Pointer, Int64, Int64, Pointer, Pointer, KindRocsparse_indextype, KindRocsparse_index_base, KindRocsparse_datatype}},
 	Rocsparse_destroy_spvec_descr:    {"rocsparse_destroy_spvec_descr", 1, []Kind{Int64}},
 	Rocsparse_create_dnvec_descr:     {"rocsparse_create_dnvec_descr", 4, []Kind{Pointer, Int64, Pointer, KindRocsparse_datatype}},
@@ -114,7 +125,10 @@ var Rows = [NumFuncs]Row{
 	Rocsparse_sddmm_buffer_size:      {"rocsparse_sddmm_buffer_size", 11, []Kind{Handle, KindRocsparse_operation, KindRocsparse_operation, Pointer, Int64, Int64, Pointer, Int64, KindRocsparse_datatype, Int32, Pointer}},
 	Rocsparse_sddmm_preprocess:       {"rocsparse_sddmm_preprocess", 11, []Kind{Handle, KindRocsparse_operation, KindRocsparse_operation, Pointer, Int64, Int64, Pointer, Int64, KindRocsparse_datatype, Int32, Pointer}},
 	Rocsparse_sddmm:                  {"rocsparse_sddmm", 11, []Kind{Handle, KindRocsparse_operation, KindRocsparse_operation, Pointer, Int64, Int64, Pointer, Int64, KindRocsparse_datatype, Int32, Pointer}},
+	Rocsparse_spsv:                   {"rocsparse_spsv", 11, []Kind{Handle, KindRocsparse_operation, Pointer, Int64, Int64, Int64, KindRocsparse_datatype, Int32, Int32, Pointer, Pointer}},
+	Rocsparse_spsm:                   {"rocsparse_spsm", 12, []Kind{Handle, KindRocsparse_operation, KindRocsparse_operation, Pointer, Int64, Int64, Int64, KindRocsparse_datatype, Int32, Int32, Pointer, Pointer}},
 	Rocsparse_sparse_to_dense:        {"rocsparse_sparse_to_dense", 6, []Kind{Handle, Int64, Int64, Int32, Pointer, Pointer}},
+	Rocsparse_dense_to_sparse:        {"rocsparse_dense_to_sparse", 6, []Kind{Handle, Int64, Int64, Int32, Pointer, Pointer}},
 }
 
 // ByName finds a function.
@@ -128,6 +142,7 @@ var ByName = map[string]Func{
 	"rocsparse_create_csc_descr":       Rocsparse_create_csc_descr,
 	"rocsparse_create_coo_descr":       Rocsparse_create_coo_descr,
 	"rocsparse_destroy_spmat_descr":    Rocsparse_destroy_spmat_descr,
+	"rocsparse_spmat_set_attribute":    Rocsparse_spmat_set_attribute,
 	"rocsparse_create_spvec_descr":     Rocsparse_create_spvec_descr,
 	"rocsparse_destroy_spvec_descr":    Rocsparse_destroy_spvec_descr,
 	"rocsparse_create_dnvec_descr":     Rocsparse_create_dnvec_descr,
@@ -144,7 +159,10 @@ var ByName = map[string]Func{
 	"rocsparse_sddmm_buffer_size":      Rocsparse_sddmm_buffer_size,
 	"rocsparse_sddmm_preprocess":       Rocsparse_sddmm_preprocess,
 	"rocsparse_sddmm":                  Rocsparse_sddmm,
+	"rocsparse_spsv":                   Rocsparse_spsv,
+	"rocsparse_spsm":                   Rocsparse_spsm,
 	"rocsparse_sparse_to_dense":        Rocsparse_sparse_to_dense,
+	"rocsparse_dense_to_sparse":        Rocsparse_dense_to_sparse,
 }
 
 // The values of rocsparse_status.
@@ -459,6 +477,99 @@ const (
 const (
 	Rocsparse_sddmm_alg_default = 0
 )
+
+// The values of rocsparse_spsv_alg.
+const (
+	Rocsparse_spsv_alg_default = 0
+)
+
+// The values of rocsparse_spsv_stage.
+const (
+	Rocsparse_spsv_stage_buffer_size = 1
+	Rocsparse_spsv_stage_preprocess  = 2
+	Rocsparse_spsv_stage_compute     = 3
+)
+
+// The values of rocsparse_spsm_alg.
+const (
+	Rocsparse_spsm_alg_default = 0
+)
+
+// The values of rocsparse_spsm_stage.
+const (
+	Rocsparse_spsm_stage_buffer_size = 1
+	Rocsparse_spsm_stage_preprocess  = 2
+	Rocsparse_spsm_stage_compute     = 3
+)
+
+// The values of rocsparse_dense_to_sparse_alg.
+const (
+	Rocsparse_dense_to_sparse_alg_default = 0
+)
+
+// The values of rocsparse_spmat_attribute.
+const (
+	Rocsparse_spmat_fill_mode    = 0
+	Rocsparse_spmat_diag_type    = 1
+	Rocsparse_spmat_matrix_type  = 2
+	Rocsparse_spmat_storage_mode = 3
+)
+
+// The values of rocsparse_fill_mode.
+const (
+	Rocsparse_fill_mode_lower = 0
+	Rocsparse_fill_mode_upper = 1
+)
+
+// FromCusparseFillMode_t is the value of rocsparse_fill_mode for one of cusparseFillMode_t.
+func FromCusparseFillMode_t(v int64) (int64, bool) {
+	switch v {
+	case 0:
+		return Rocsparse_fill_mode_lower, true
+	case 1:
+		return Rocsparse_fill_mode_upper, true
+	}
+	return 0, false
+}
+
+// ToCusparseFillMode_t is the value of cusparseFillMode_t for one of rocsparse_fill_mode.
+func ToCusparseFillMode_t(v int64) (int64, bool) {
+	switch v {
+	case Rocsparse_fill_mode_lower:
+		return 0, true
+	case Rocsparse_fill_mode_upper:
+		return 1, true
+	}
+	return 0, false
+}
+
+// The values of rocsparse_diag_type.
+const (
+	Rocsparse_diag_type_non_unit = 0
+	Rocsparse_diag_type_unit     = 1
+)
+
+// FromCusparseDiagType_t is the value of rocsparse_diag_type for one of cusparseDiagType_t.
+func FromCusparseDiagType_t(v int64) (int64, bool) {
+	switch v {
+	case 0:
+		return Rocsparse_diag_type_non_unit, true
+	case 1:
+		return Rocsparse_diag_type_unit, true
+	}
+	return 0, false
+}
+
+// ToCusparseDiagType_t is the value of cusparseDiagType_t for one of rocsparse_diag_type.
+func ToCusparseDiagType_t(v int64) (int64, bool) {
+	switch v {
+	case Rocsparse_diag_type_non_unit:
+		return 0, true
+	case Rocsparse_diag_type_unit:
+		return 1, true
+	}
+	return 0, false
+}
 
 // The values of rocsparse_sparse_to_dense_alg.
 const (

@@ -158,6 +158,26 @@ func calls(r *rig) {
 			t.Errorf("%d: the end made %q", i, got)
 		}
 	}
+	// f16 is rocFFT's precision half; bf16 it does not have.
+	for _, c := range []struct {
+		ty   rt.CudaDataType
+		want bool
+	}{{rt.CUDA_C_16F, true}, {rt.CUDA_C_16BF, false}} {
+		h, err := r.th.Create()
+		r.ok(err)
+		n, size := int64(16), uint64(0)
+		r.ok(r.th.XtMakePlanMany(h, 1, hostmem.Of(&n), 0, 1, 0, c.ty, 0, 1, 0, c.ty, 3, hostmem.Of(&size), c.ty))
+		memory, err := r.d.MemAlloc(16 * 3 * 4)
+		r.ok(err)
+		r.lib.Calls(t)
+		r.ok(r.th.XtExec(h, hostmem.Ptr(memory), hostmem.Ptr(memory), fft.CUFFT_INVERSE))
+		made := slices.ContainsFunc(r.named(r.lib.Calls(t)), func(s string) bool { return strings.HasPrefix(s, "rocfft_plan_create out 0 1 2 1 lengths 3") })
+		if made != c.want {
+			t.Errorf("type %d: a plan of rocFFT's: %t", c.ty, made)
+		}
+		r.ok(r.th.Destroy(h))
+		r.lib.Calls(t)
+	}
 	about, err := rocfft.New(rocfft.Config{Library: r.lib.Path}).Library()
 	if err != nil || !strings.Contains(about, "1.0.31, 13 of 13 functions") {
 		t.Errorf("%q, %v", about, err)

@@ -31,6 +31,10 @@ func suits(c *cusparse.Work) bool {
 		return plain && (c.Sparse.Format == sparse.CUSPARSE_FORMAT_CSR || c.Sparse.Format == sparse.CUSPARSE_FORMAT_COO)
 	case "sddmm":
 		return c.Sparse.Format == sparse.CUSPARSE_FORMAT_CSR
+	case "spsv", "spsm":
+		return c.Sparse.Format == sparse.CUSPARSE_FORMAT_CSR || c.Sparse.Format == sparse.CUSPARSE_FORMAT_COO
+	case "dense_to_sparse":
+		return c.Sparse.Format != sparse.CUSPARSE_FORMAT_BLOCKED_ELL
 	}
 	return true
 }
@@ -39,6 +43,7 @@ func suits(c *cusparse.Work) bool {
 var functions = map[string]func(s *session, h uint64) error{
 	"axpby": (*session).axpby, "gather": (*session).gather, "scatter": (*session).scatter, "rot": (*session).rot, "spvv": (*session).spvv,
 	"spmv": (*session).spmv, "spmm": (*session).spmm, "sddmm": (*session).sddmm, "sparse_to_dense": (*session).toDense,
+	"spsv": (*session).spsv, "spsm": (*session).spsm, "dense_to_sparse": (*session).toSparse,
 }
 
 // describe makes the descriptors.
@@ -76,7 +81,7 @@ func (s *session) sparse(m *cusparse.Sparse) (err error) {
 	f, wide := rocsparse.Rocsparse_create_const_csr_descr, []uint64{uint64(m.WideOff), uint64(m.Wide)}
 	lines := m.Offsets
 	switch {
-	case m.Format == sparse.CUSPARSE_FORMAT_CSR && s.c.Name == "sddmm": // it is written
+	case m.Format == sparse.CUSPARSE_FORMAT_CSR && (s.c.Name == "sddmm" || s.c.Name == "dense_to_sparse" || s.c.Name == "spsv" || s.c.Name == "spsm"): // it is written, or told its attributes
 		f = rocsparse.Rocsparse_create_csr_descr
 	case m.Format == sparse.CUSPARSE_FORMAT_CSC:
 		f = rocsparse.Rocsparse_create_csc_descr
@@ -214,5 +219,54 @@ func (s *session) toDense(h uint64) error {
 		return s.p.call(rocsparse.Rocsparse_sparse_to_dense, h, s.matrix, s.dense[0], rocsparse.Rocsparse_sparse_to_dense_alg_default, size, buffer)
 	}
 	s.work = func(h uint64) error { return s.sized(func(size uint64) error { return run(h, size, s.buffer) }) }
+	return s.atLeast(func(size uint64) error { return run(h, size, 0) })
+}
+
+// triangle tells the matrix which one it is.
+func (s *session) triangle() error {
+	for _, a := range [][2]uint64{{rocsparse.Rocsparse_spmat_fill_mode, uint64(s.c.Sparse.Fill)}, {rocsparse.Rocsparse_spmat_diag_type, uint64(s.c.Sparse.Diag)}} {
+		at := dl.Alloc(4)
+		binary.LittleEndian.PutUint32(at.Bytes(), uint32(a[1])) // the numbers are cuSPARSE's
+		err := s.p.call(rocsparse.Rocsparse_spmat_set_attribute, s.matrix, a[0], uint64(at.Addr()), 4)
+		at.Free()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spsv analyses at every solve: what an analysis found is with the library's descriptor, which ends with the call.
+func (s *session) spsv(h uint64) error {
+	if err := s.triangle(); err != nil {
+		return err
+	}
+	run := func(h, stage, size, buffer uint64) error {
+		return s.p.call(rocsparse.Rocsparse_spsv, h, uint64(s.c.OpA), uint64(s.c.First), s.matrix, s.dense[0], s.dense[1], uint64(s.c.Compute), rocsparse.Rocsparse_spsv_alg_default, stage, size, buffer)
+	}
+	return s.staged(h, run, rocsparse.Rocsparse_spsv_stage_buffer_size, rocsparse.Rocsparse_spsv_stage_preprocess, rocsparse.Rocsparse_spsv_stage_compute)
+}
+
+func (s *session) spsm(h uint64) error {
+	if err := s.triangle(); err != nil {
+		return err
+	}
+	run := func(h, stage, size, buffer uint64) error {
+		return s.p.call(rocsparse.Rocsparse_spsm, h, uint64(s.c.OpA), uint64(s.c.OpB), uint64(s.c.First), s.matrix, s.dense[0], s.dense[1], uint64(s.c.Compute), rocsparse.Rocsparse_spsm_alg_default, stage, size, buffer)
+	}
+	return s.staged(h, run, rocsparse.Rocsparse_spsm_stage_buffer_size, rocsparse.Rocsparse_spsm_stage_preprocess, rocsparse.Rocsparse_spsm_stage_compute)
+}
+
+// toSparse counts the entries where no size is given, and writes them where there is one.
+func (s *session) toSparse(h uint64) error {
+	run := func(h, size, buffer uint64) error {
+		return s.p.call(rocsparse.Rocsparse_dense_to_sparse, h, s.dense[0], s.matrix, rocsparse.Rocsparse_dense_to_sparse_alg_default, size, buffer)
+	}
+	s.work = func(h uint64) error {
+		if err := run(h, 0, s.buffer); err != nil {
+			return err
+		}
+		return s.sized(func(size uint64) error { return run(h, size, s.buffer) })
+	}
 	return s.atLeast(func(size uint64) error { return run(h, size, 0) })
 }

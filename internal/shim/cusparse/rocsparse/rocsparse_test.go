@@ -31,7 +31,9 @@ func bodies() map[string]string {
 	for name, first := range map[string]string{"csr": "0x1000", "const_csr": "0x1100", "csc": "0x1200", "coo": "0x1300", "spvec": "0x2000", "dnvec": "0x3000", "dnmat": "0x4000"} {
 		b["rocsparse_create_"+name+"_descr"] = "static uintptr_t n; *(uintptr_t *)p_descr = " + first + " + n++;"
 	}
-	for _, name := range []string{"spvv", "spmv", "spmm", "sparse_to_dense"} {
+	b["rocsparse_spmat_set_attribute"] = "uint64_t x = *(int *)p_data; note(\"  value\", 1, &x);"
+	b["rocsparse_dense_to_sparse"] = "if (!p_temp_buffer) *(size_t *)p_buffer_size = 1024;"
+	for _, name := range []string{"spvv", "spmv", "spmm", "sparse_to_dense", "spsv", "spsm"} {
 		b["rocsparse_"+name] = "if (!p_temp_buffer) *(size_t *)p_buffer_size = 1024; else { uint64_t x = *(size_t *)p_buffer_size; note(\"  size\", 1, &x); }"
 	}
 	return b
@@ -121,6 +123,24 @@ func calls(r *rig) {
 	d97 := r.made(r.th.CreateDnMat(9, 7, 12, 0xf5000, f32, byColumn))
 	g97 := r.made(r.th.CreateDnMat(9, 7, 12, 0xf6000, c64, byColumn))
 	a94, a47 := r.made(r.th.CreateDnMat(4, 9, 9, 0xf7000, f32, byRow)), r.made(r.th.CreateDnMat(4, 7, 7, 0xf8000, f32, byRow))
+	// Triangles, of which one has values that were set after the analysis; and bytes.
+	nine := r.made(r.th.CreateCsr(9, 9, 20, 0xa1000, 0xa2000, 0xa3000, i32, i32, one, f32))
+	upper, unit := sparse.CUSPARSE_FILL_MODE_UPPER, sparse.CUSPARSE_DIAG_TYPE_UNIT
+	r.ok(r.th.SpMatSetAttribute(nine, sparse.CUSPARSE_SPMAT_FILL_MODE, hostmem.Of(&upper), 4))
+	r.ok(r.th.SpMatSetAttribute(nine, sparse.CUSPARSE_SPMAT_DIAG_TYPE, hostmem.Of(&unit), 4))
+	square := r.made(r.th.CreateCoo(9, 9, 20, 0xc1000, 0xc2000, 0xc3000, i64, zero, c64))
+	v9, spsv, spsm := r.made(r.th.CreateDnVec(9, 0xe6000, f32)), r.made(r.th.SpSVCreateDescr()), r.made(r.th.SpSMCreateDescr())
+	b59, x95 := r.made(r.th.CreateDnMat(5, 9, 5, 0xf9000, c64, byColumn)), r.made(r.th.CreateDnMat(9, 5, 9, 0xfa000, c64, byColumn))
+	r.ok(r.th.SpSMAnalysis(r.h, none, turned, alpha, square, b59, x95, c64, sparse.CUSPARSE_SPSM_ALG_DEFAULT, spsm, 0))
+	solve := func(others bool) error {
+		r.ok(r.th.SpSVAnalysis(r.h, turned, alpha, nine, v9, y9, f32, sparse.CUSPARSE_SPSV_ALG_DEFAULT, spsv, 0))
+		if others {
+			r.ok(r.th.SpSVUpdateMatrix(r.h, spsv, 0xa9000, sparse.CUSPARSE_SPSV_UPDATE_GENERAL))
+		}
+		return r.th.SpSVSolve(r.h, turned, alpha, nine, v9, y9, f32, sparse.CUSPARSE_SPSV_ALG_DEFAULT, spsv)
+	}
+	bytes := r.made(r.th.CreateCsr(9, 7, 20, 0xa1000, 0xa2000, 0xab000, i32, i32, zero, rt.CUDA_R_8I))
+	b8, i9 := r.made(r.th.CreateDnVec(7, 0xe7000, rt.CUDA_R_8I)), r.made(r.th.CreateDnVec(9, 0xe8000, rt.CUDA_R_32I))
 	r.ok(r.th.Gather(r.h, y50, vec))
 	first := r.lib.Calls(t)
 	want := []string{"rocsparse_create_handle out", "rocsparse_set_stream 5a01 stream", "rocsparse_set_pointer_mode 5a01 0"}
@@ -183,6 +203,34 @@ func calls(r *rig) {
 		}, []string{
 			"rocsparse_create_csc_descr out 9 7 14 b1000 b2000 b3000 3 3 0 9b", "rocsparse_create_dnmat_descr out 9 7 c f6000 9b 1",
 			"rocsparse_sparse_to_dense 5a01 csc0 dnmat0 0 size 0", "rocsparse_sparse_to_dense 5a01 csc0 dnmat0 0 size buffer", "size 400"}},
+		{"spsv csr", func() error { return solve(false) }, []string{
+			"rocsparse_create_csr_descr out 9 9 14 a1000 a2000 a3000 2 2 1 97", "rocsparse_create_dnvec_descr out 9 e6000 97", "rocsparse_create_dnvec_descr out 9 e2000 97",
+			"rocsparse_spmat_set_attribute csr0 0 data 4", "value 1", "rocsparse_spmat_set_attribute csr0 1 data 4", "value 1",
+			"rocsparse_spsv 5a01 70 alpha csr0 dnvec0 dnvec1 97 0 1 size 0", "rocsparse_spsv 5a01 70 alpha csr0 dnvec0 dnvec1 97 0 2 size buffer", "size 400",
+			"rocsparse_spsv 5a01 70 alpha csr0 dnvec0 dnvec1 97 0 3 size buffer", "size 400"}},
+		{"spsv, other values", func() error { return solve(true) }, []string{
+			"rocsparse_create_csr_descr out 9 9 14 a1000 a2000 a9000 2 2 1 97", "rocsparse_create_dnvec_descr out 9 e6000 97", "rocsparse_create_dnvec_descr out 9 e2000 97",
+			"rocsparse_spmat_set_attribute csr0 0 data 4", "value 1", "rocsparse_spmat_set_attribute csr0 1 data 4", "value 1",
+			"rocsparse_spsv 5a01 70 alpha csr0 dnvec0 dnvec1 97 0 1 size 0", "rocsparse_spsv 5a01 70 alpha csr0 dnvec0 dnvec1 97 0 2 size buffer", "size 400",
+			"rocsparse_spsv 5a01 70 alpha csr0 dnvec0 dnvec1 97 0 3 size buffer", "size 400"}},
+		{"spsm coo", func() error {
+			return r.th.SpSMSolve(r.h, none, turned, alpha, square, b59, x95, c64, sparse.CUSPARSE_SPSM_ALG_DEFAULT, spsm)
+		}, []string{
+			"rocsparse_create_coo_descr out 9 9 14 c1000 c2000 c3000 3 0 9b", "rocsparse_create_dnmat_descr out 5 9 5 f9000 9b 1", "rocsparse_create_dnmat_descr out 9 5 9 fa000 9b 1",
+			"rocsparse_spmat_set_attribute coo0 0 data 4", "value 0", "rocsparse_spmat_set_attribute coo0 1 data 4", "value 0",
+			"rocsparse_spsm 5a01 6f 70 alpha coo0 dnmat0 dnmat1 9b 0 1 size 0", "rocsparse_spsm 5a01 6f 70 alpha coo0 dnmat0 dnmat1 9b 0 2 size buffer", "size 400",
+			"rocsparse_spsm 5a01 6f 70 alpha coo0 dnmat0 dnmat1 9b 0 3 size buffer", "size 400"}},
+		{"dense to csr", func() error {
+			return r.th.DenseToSparseConvert(r.h, d97, csr, sparse.CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, 0)
+		}, []string{
+			"rocsparse_create_csr_descr out 9 7 14 a1000 a2000 a3000 2 2 1 97", "rocsparse_create_dnmat_descr out 9 7 c f5000 97 1",
+			"rocsparse_dense_to_sparse 5a01 dnmat0 csr0 0 size 0", "rocsparse_dense_to_sparse 5a01 dnmat0 csr0 0 0 buffer", "rocsparse_dense_to_sparse 5a01 dnmat0 csr0 0 size buffer"}},
+		{"spmv s8", func() error {
+			return r.th.SpMV(r.h, none, alpha, bytes, b8, beta, i9, rt.CUDA_R_32I, sparse.CUSPARSE_SPMV_ALG_DEFAULT, 0)
+		}, []string{
+			"rocsparse_create_const_csr_descr out 9 7 14 a1000 a2000 ab000 2 2 0 a0", "rocsparse_create_dnvec_descr out 7 e7000 a0", "rocsparse_create_dnvec_descr out 9 e8000 a2",
+			"rocsparse_spmv 5a01 6f alpha csr0 dnvec0 beta dnvec1 a2 3 1 size 0", "rocsparse_spmv 5a01 6f alpha csr0 dnvec0 beta dnvec1 a2 3 2 size buffer", "size 400",
+			"rocsparse_spmv 5a01 6f alpha csr0 dnvec0 beta dnvec1 a2 3 3 size buffer", "size 400"}},
 	} {
 		r.lib.Calls(t)
 		if err := c.do(); err != nil {
@@ -220,7 +268,7 @@ func calls(r *rig) {
 		t.Errorf("the end made %q", got)
 	}
 	about, err := rocsparse.New(rocsparse.Config{Library: r.lib.Path}).Library()
-	if err != nil || !strings.Contains(about, "26 of 26 functions") {
+	if err != nil || !strings.Contains(about, "30 of 30 functions") {
 		t.Errorf("%q, %v", about, err)
 	}
 }
@@ -243,6 +291,14 @@ func named(lines []string, alpha, beta hostmem.Ptr) []string {
 			w[last] = "size"
 		case w[0] == "rocsparse_sddmm" || w[0] == "rocsparse_sddmm_preprocess":
 			w[last] = "buffer"
+		case w[0] == "rocsparse_spmat_set_attribute":
+			w[3] = "data"
+		case w[0] == "rocsparse_dense_to_sparse" || w[0] == "rocsparse_spsv" || w[0] == "rocsparse_spsm":
+			for i, what := range map[int]string{last - 1: "size", last: "buffer"} {
+				if w[i] != "0" {
+					w[i] = what
+				}
+			}
 		case w[0] == "rocsparse_spmv" || w[0] == "rocsparse_spmm" || w[0] == "rocsparse_spvv" || w[0] == "rocsparse_sparse_to_dense":
 			w[last-1] = "size"
 			if w[last] != "0" {
