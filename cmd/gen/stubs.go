@@ -62,8 +62,14 @@ func (w *world) signature(b *binding) (string, error) {
 	if name == "" {
 		return "0", nil
 	}
+	if b.whole() {
+		name += "z"
+	}
 	return name, nil
 }
+
+// whole reports a row whose arguments C compares word by word: what lies between them is packed as zeros.
+func (b *binding) whole() bool { return b.fn.Door == "library" }
 
 func (b *binding) letter(t *spec.Type) string {
 	if st := b.scope.Struct(t); st != nil {
@@ -88,8 +94,19 @@ func (b *binding) letter(t *spec.Type) string {
 // packs is the macro that makes a stub of one signature.
 func (b *binding) packs(signature string) string {
 	var params, fields, names, streams []string
+	at := 0
+	gap := func(size int) {
+		if n := -at & (size - 1); n > 0 && b.whole() {
+			fields, names = append(fields, fmt.Sprintf("uint8_t gap%d[%d];", at, n)), append(names, "{0}")
+			at += n
+		}
+	}
 	for i, p := range b.fn.Params {
 		letter, name := b.letter(p.Type), fmt.Sprintf("a%d", i)
+		if size, align, err := b.scope.Size(p.Type); err == nil {
+			gap(align)
+			at += size
+		}
 		typ := map[string]string{"f": "float", "d": "double", "s": "uint64_t", "1": "uint8_t", "2": "uint16_t", "4": "uint32_t", "8": "uint64_t"}[letter]
 		if typ == "" {
 			typ = strings.Trim(letter, "_")
@@ -99,6 +116,7 @@ func (b *binding) packs(signature string) string {
 			streams = append(streams, fmt.Sprintf("KZ_STREAM(%s, flag) ", name))
 		}
 	}
+	gap(8)
 	if len(params) == 0 {
 		return fmt.Sprintf("#define STUB_%s(stub, door, id, flag) static int32_t stub(void) { return door(id, flag, 0); }\n", signature)
 	}

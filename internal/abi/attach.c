@@ -185,6 +185,19 @@ int32_t kz_door_all_gather(uint32_t id, uint32_t flag, void *args) {
 	return collective(&c, id, flag, args);
 }
 
+// A call of a library. Go sees it as C does, to say which calls are like it.
+int32_t kz_door_library(uint32_t id, uint32_t flag, void *args, uint32_t bytes) {
+	const struct kz_library_call c = {.id = id, .words = bytes / 8, .args = args};
+	if (PASS(library, &c))
+		return 0;
+	struct kz_thread *t = host->thread();
+	const void *outer = t->call; // a callback may call us again inside a call
+	t->call = c.words <= KZ_CALL_WORDS ? &c : NULL;
+	int32_t rc = kz_door(id, flag, args);
+	t->call = outer;
+	return rc;
+}
+
 static void thread_ended(struct kz_thread *t) { kzDoor(t, KZ_THREAD_END, NULL); }
 
 // The loader has read our relocations, more than a megabyte, and nobody reads them again: they need not stay in memory.

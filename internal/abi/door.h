@@ -41,6 +41,7 @@ int32_t kz_door_reduce_scatter(uint32_t id, uint32_t flag, void *args);
 int32_t kz_door_reduce(uint32_t id, uint32_t flag, void *args);
 int32_t kz_door_broadcast(uint32_t id, uint32_t flag, void *args);
 int32_t kz_door_all_gather(uint32_t id, uint32_t flag, void *args);
+int32_t kz_door_library(uint32_t id, uint32_t flag, void *args, uint32_t bytes); // of libraries, all that may be one launch
 void kz_fast_set(uint64_t calls); // a struct kz_fast
 
 // kz_host_secure: the process has more rights than the user who started it.

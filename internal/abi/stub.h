@@ -16,6 +16,7 @@
 #define reduce kz_door_reduce
 #define broadcast kz_door_broadcast
 #define all_gather kz_door_all_gather
+#define library(id, flag, args) kz_door_library(id, flag, args, sizeof *(args))
 #define GO(in, slot, name, signature, door, shape, sum) STUB_##signature(KZ_STUB(slot), door, KZ_CALL(slot), KZ_RUNTIME)
 #define VARIANT(in, slot, name, row, signature, door, shape, sum) \
 	STUB_##signature(KZ_STUB(slot), door, KZ_CALL(row), (KZ_RUNTIME | KZ_THREAD_PER_THREAD))

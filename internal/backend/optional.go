@@ -208,7 +208,41 @@ type FastPathQueue interface {
 	// TicketWait allows to wait for the queue where put, work put in, is not synced, work waited for, unless one of quiet's words,
 	// which may be nil, is not zero when it is done.
 	TicketWait(key TicketKey, put, synced *atomic.Uint64, quiet [2]*atomic.Uint64)
+	// TicketLibrary allows calls of a library that are like c, and nothing but l, which was put in a moment ago; put counts them. It
+	// does nothing where TicketLaunch would not.
+	TicketLibrary(key TicketKey, k Kernel, l *Launch, c *LibraryCall, put *atomic.Uint64)
 }
+
+// LibraryCall is a call of a library: all words but those of patches name it, and two words of its handle, which is alive while the
+// ticket is good.
+type LibraryCall struct {
+	ID      uint32
+	Args    []uint64
+	Handle  []atomic.Uint64
+	Now     [2]uint64
+	Patches []Patch
+}
+
+// Patch is a word of a call's arguments that is an address, other than 0 and different in each call, and what it becomes.
+type Patch struct {
+	Kind    PatchKind
+	Word    int
+	Offset  int  // of the parameter
+	NotZero bool // with a number that is 0 the call is another one
+}
+
+// PatchKind is what becomes of an address.
+type PatchKind uint8
+
+// An address is a parameter itself, or not used, or names a number on the host that becomes two parameters of f64, real and imaginary.
+const (
+	PatchAddress PatchKind = iota
+	PatchUnused
+	PatchF32
+	PatchF64
+	PatchC32
+	PatchC64
+)
 
 // EngineQueue is a queue of the engine's, which takes operations that only the engine knows. It is an *engine.Queue.
 type EngineQueue interface {

@@ -18,6 +18,7 @@ type scratch struct {
 	early  bool       // it may begin before the kernel before it ends
 	gen    uint64     // of a pass for launches like this; 0: they get none
 	name   uint64     // what such launches call the function
+	like   *Like      // a library's call that is this launch, or nil
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{params: make([]byte, 0, 512)} }}
@@ -190,6 +191,9 @@ func (t *Thread) enqueue(sc *scratch, f *Function, stream cu.CUstream, st *Strea
 	}
 	if sc.gen != 0 {
 		t.ticket(sc, f, stream, st)
+	}
+	if sc.like != nil {
+		t.ticketLike(sc, f, stream, st)
 	}
 	return nil
 }

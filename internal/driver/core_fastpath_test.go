@@ -14,6 +14,7 @@ type fastDevice struct {
 	gen     atomic.Uint64
 	tickets map[backend.TicketKey]bool
 	answers map[question]answer
+	calls   []backend.LibraryCall
 }
 
 type question struct {
@@ -48,6 +49,11 @@ func (q *fastQueue) TicketLaunch(key backend.TicketKey, _ backend.Kernel, _ *bac
 }
 func (q *fastQueue) TicketWait(key backend.TicketKey, _, _ *atomic.Uint64, _ [2]*atomic.Uint64) {
 	q.d.tickets[key] = true
+}
+
+func (q *fastQueue) TicketLibrary(key backend.TicketKey, _ backend.Kernel, _ *backend.Launch, c *backend.LibraryCall, _ *atomic.Uint64) {
+	q.d.tickets[key] = true
+	q.d.calls = append(q.d.calls, *c)
 }
 
 // live counts the tickets that are good.

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"kudzu/internal/backend"
-	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
 
@@ -20,13 +19,7 @@ func (t *Thread) LoadText(name, text string) (cu.CUmodule, error) {
 
 // LaunchPacked is LaunchKernel with the parameters laid out as the kernel declares them.
 func (t *Thread) LaunchPacked(f cu.CUfunction, grid, block [3]uint32, shared uint32, stream cu.CUstream, params []byte) error {
-	sc := scratches.Get().(*scratch)
-	sc.launch = backend.Launch{Grid: grid, Block: block, DynamicShared: shared}
-	sc.given = params
-	err := t.launch(sc, f, stream, hostmem.Nil, hostmem.Nil)
-	sc.given = nil
-	scratches.Put(sc)
-	return err
+	return t.LaunchLike(f, grid, block, shared, stream, params, nil)
 }
 
 // TakeMemory is MemAlloc that a stream's capture does not forbid.

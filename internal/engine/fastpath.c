@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAUNCHES = 128, WAITS = 8, ANSWERS = 16, COLLECTIVES = 8, SHARDS = 32, SPINS = 1000 };
+enum { LAUNCHES = 128, WAITS = 8, ANSWERS = 16, COLLECTIVES = 8, LIBRARIES = 32, KINDS = 64, SHARDS = 32, SPINS = 1000 };
 
 struct kz_tickets {
 	uint32_t shard;
@@ -20,6 +20,8 @@ struct kz_tickets {
 	struct kz_answer answers[ANSWERS];
 	struct kz_collective_ticket collectives[COLLECTIVES];
 	struct kz_ticket launches[LAUNCHES];
+	struct { uint32_t id, fixed; } kinds[KINDS]; // which words name a call of a library, by its number
+	struct kz_library_ticket libraries[LIBRARIES];
 };
 
 static _Atomic uint64_t generation = 1;
@@ -220,7 +222,83 @@ int kz_fast_collective(struct kz_tickets *t, uint64_t context, const struct kz_c
 	return ok;
 }
 
-const struct kz_fast kz_fast = {kz_fast_launch, kz_fast_wait, kz_fast_query, kz_fast_answer, kz_fast_collective};
+// --- calls of libraries that are one launch ---
+
+// A call's ticket is at one of two places. This is the first.
+static uint32_t library_place(const struct kz_library_call *c, uint32_t fixed) {
+	uint64_t h = c->id;
+	for (uint32_t i = 0; i < c->words; i++)
+		if (fixed >> i & 1) h = (h ^ c->args[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+	return mix(h, c->id) % LIBRARIES;
+}
+
+void kz_library_put(struct kz_tickets *t, const struct kz_library_ticket *p) {
+	const struct kz_library_call c = {p->id, p->words, p->args};
+	uint32_t kind = mix(p->id, 0) % KINDS;
+	t->kinds[kind].id = p->id;
+	t->kinds[kind].fixed = p->fixed;
+	uint32_t at = library_place(&c, p->fixed);
+	struct kz_library_ticket *first = &t->libraries[at];
+	if (first->generation == p->generation) t->libraries[at ^ 1] = *first;
+	*first = *p;
+}
+
+static bool alike(const struct kz_library_ticket *p, uint64_t context, const struct kz_library_call *c) {
+	if (p->id != c->id || p->words != c->words || p->context != context) return false;
+	uint64_t off = 0;
+	for (uint32_t i = 0; i < c->words; i++) off |= (p->args[i] ^ c->args[i]) & -(uint64_t)(p->fixed >> i & 1);
+	return !off;
+}
+
+// Writes the parameters; false: this call is not like the ticket's.
+static bool patched(const struct kz_library_ticket *p, const struct kz_library_call *c, uint8_t *params) {
+	memcpy(params, p->params, p->params_bytes);
+	for (uint32_t i = 0; i < p->npatches; i++) {
+		const struct kz_patch *a = &p->patches[i];
+		uint64_t v = c->args[a->word];
+		if (!v) return false;
+		if (a->kind == KZ_PATCH_ADDRESS) memcpy(params + a->offset, &v, 8);
+		if (a->kind <= KZ_PATCH_UNUSED) continue;
+		static const uint8_t sizes[] = {[KZ_PATCH_F32] = 4, [KZ_PATCH_F64] = 8, [KZ_PATCH_C32] = 8, [KZ_PATCH_C64] = 16};
+		const struct kz_ticket_param whole = {0, sizes[a->kind]};
+		union { float f[4]; double d[2]; uint8_t b[16]; } n;
+		if (kz_gather(n.b, &v, &whole, 1) != 0) return false;
+		bool wide = a->kind == KZ_PATCH_F64 || a->kind == KZ_PATCH_C64, complex = a->kind >= KZ_PATCH_C32;
+		const double parts[2] = {wide ? n.d[0] : (double)n.f[0], !complex ? 0 : wide ? n.d[1] : (double)n.f[1]};
+		if (a->not_zero && parts[0] == 0 && parts[1] == 0) return false;
+		memcpy(params + a->offset, parts, sizeof parts);
+	}
+	return true;
+}
+
+int kz_fast_library(struct kz_tickets *t, uint64_t context, const struct kz_library_call *c) {
+	_Alignas(16) uint8_t params[KZ_CALL_BYTES];
+	uint32_t kind = mix(c->id, 0) % KINDS;
+	if (t->kinds[kind].id != c->id || kz_recorder) return 0; // the recorder wants to hear of the launch from its call
+	uint32_t at = library_place(c, t->kinds[kind].fixed);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct kz_library_ticket *p = &t->libraries[at ^ i];
+		if (!alike(p, context, c) || !patched(p, c, params) || !enter(t, p->generation)) continue;
+		const _Atomic uint64_t *modes = word(p->handle);
+		bool ok = atomic_load(&modes[0]) == p->modes[0] && atomic_load(&modes[1]) == p->modes[1];
+		if (ok) {
+			const struct kz_launch_args a = {
+				.grid = {p->grid[0], p->grid[1], p->grid[2]}, .block = {p->block[0], p->block[1], p->block[2]},
+				.dynamic_shared = p->shared, .params_bytes = p->params_bytes, .vars = p->vars,
+			};
+			ok = kz_queue_launch_now(p->q, p->k, &a, params) == KZ_OK;
+		}
+		if (ok) {
+			atomic_fetch_add_explicit(word(p->put), 1, memory_order_release); // as in kz_fast_launch
+			if (p->launches) atomic_fetch_add_explicit(word(p->launches), 1, memory_order_relaxed);
+		}
+		leave(t);
+		if (ok) return 1;
+	}
+	return 0;
+}
+
+const struct kz_fast kz_fast = {kz_fast_launch, kz_fast_wait, kz_fast_query, kz_fast_answer, kz_fast_collective, kz_fast_library};
 
 // kz_gather copies the parameters that a list of addresses names. The addresses are the program's: the handler of faults goes on at
 // kz_gather_bad when one of them is bad, which is why this is not C; kz_store is there, too. Nothing is on the stack.

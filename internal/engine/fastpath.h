@@ -76,6 +76,42 @@ struct kz_collective_ticket {
 	uint32_t n, rank;
 };
 
+// A call of a library as its stub packs it: words of 64 bits, whose gaps are zero. door's number and the words name it.
+enum { KZ_CALL_WORDS = 24, KZ_CALL_PATCHES = 8, KZ_CALL_BYTES = 320 };
+struct kz_library_call {
+	uint32_t id, words;
+	const uint64_t *args;
+};
+
+// A patch is an argument that may be another one in every call: an address, which must not be 0, and what it becomes as a parameter.
+enum kz_patch_kind {
+	KZ_PATCH_ADDRESS, // the parameter
+	KZ_PATCH_UNUSED,  // nothing
+	KZ_PATCH_F32,     // a number is there, on the host, which becomes two of f64, real and imaginary
+	KZ_PATCH_F64,
+	KZ_PATCH_C32,
+	KZ_PATCH_C64,
+};
+struct kz_patch {
+	uint8_t word, kind, not_zero; // not_zero: with a number that is 0 the call is another one
+	uint16_t offset;              // of the parameter
+};
+
+// A ticket for calls of a library that are one launch, and differ in what the patches name only.
+struct kz_library_ticket {
+	uint64_t generation;
+	uint64_t context, handle, modes[2]; // handle: address of two words, a library's handle's, which are these
+	uint32_t id, words, fixed, npatches;  // fixed: a bit for each word that is the same
+	uint64_t args[KZ_CALL_WORDS];
+	struct kz_patch patches[KZ_CALL_PATCHES];
+	uint32_t grid[3], block[3], shared, params_bytes;
+	uint64_t vars;
+	struct kz_queue *q;
+	struct kz_kernel *k;
+	uint64_t put, launches; // as in kz_ticket
+	uint8_t params[KZ_CALL_BYTES];
+};
+
 struct kz_tickets; // of one thread: nobody else looks at them
 
 uint64_t *kz_counters_new(uint64_t n); // n words, zero, for free(); NULL without memory
@@ -84,6 +120,7 @@ void kz_ticket_put(struct kz_tickets *t, const struct kz_ticket *p);
 void kz_wait_put(struct kz_tickets *t, const struct kz_wait *w);
 void kz_answer_put(struct kz_tickets *t, const struct kz_answer *a);
 void kz_collective_put(struct kz_tickets *t, const struct kz_collective_ticket *c);
+void kz_library_put(struct kz_tickets *t, const struct kz_library_ticket *p);
 void kz_tickets_group(struct kz_tickets *t, int in); // the thread's collectives are Go's, which has a group of them
 
 uint64_t *kz_generation(void); // read atomically; never 0
@@ -105,11 +142,15 @@ kz_fast_wait_fn kz_fast_query;
 typedef int kz_fast_collective_fn(struct kz_tickets *t, uint64_t context, const struct kz_collective_call *c);
 kz_fast_collective_fn kz_fast_collective;
 
+typedef int kz_fast_library_fn(struct kz_tickets *t, uint64_t context, const struct kz_library_call *c);
+kz_fast_library_fn kz_fast_library;
+
 struct kz_fast {
 	kz_fast_launch_fn *launch;
 	kz_fast_wait_fn *wait, *query;
 	kz_fast_answer_fn *answer;
 	kz_fast_collective_fn *collective;
+	kz_fast_library_fn *library;
 };
 extern const struct kz_fast kz_fast;
 

@@ -12,14 +12,19 @@ package engine
 #cgo noescape kz_wait_put
 #cgo nocallback kz_wait_put
 
+#cgo noescape kz_library_put
+#cgo nocallback kz_library_put
+
 #cgo noescape kz_answer_put
 #cgo nocallback kz_answer_put
 
 static uint64_t fast_calls(void) { return (uint64_t)&kz_fast; }
+static int fast_library(struct kz_tickets *t, uint64_t context, const struct kz_library_call *c) { return kz_fast_library(t, context, c); }
 */
 import "C"
 
 import (
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 )
@@ -151,4 +156,85 @@ func (q *Queue) TicketWait(thread *uint64, w *Wait) {
 		quiet: [2]C.uint64_t{address(w.Quiet[0]), address(w.Quiet[1])},
 	}
 	C.kz_wait_put(t, &c)
+}
+
+// PatchKind is enum kz_patch_kind.
+type PatchKind uint8
+
+// What becomes of an address among a call's arguments.
+const (
+	PatchAddress = PatchKind(C.KZ_PATCH_ADDRESS)
+	PatchUnused  = PatchKind(C.KZ_PATCH_UNUSED)
+	PatchF32     = PatchKind(C.KZ_PATCH_F32)
+	PatchF64     = PatchKind(C.KZ_PATCH_F64)
+	PatchC32     = PatchKind(C.KZ_PATCH_C32)
+	PatchC64     = PatchKind(C.KZ_PATCH_C64)
+)
+
+// Patch is struct kz_patch.
+type Patch struct {
+	Kind         PatchKind
+	Word, Offset int
+	NotZero      bool
+}
+
+// LibraryTicket is for calls of a library that are one launch.
+type LibraryTicket struct {
+	TicketKey
+	ID            uint32
+	Args          []uint64
+	Handle        []atomic.Uint64 // two, of Counters
+	Modes         [2]uint64
+	Patches       []Patch
+	Grid, Block   [3]uint32
+	Shared        uint32
+	Params        []byte
+	Vars          *Words
+	Put, Launches *atomic.Uint64 // as in Ticket
+}
+
+// TicketLibrary leaves a ticket for calls that launch k in q with a thread. Calls that are too large get none.
+func (q *Queue) TicketLibrary(thread *uint64, k *Kernel, p *LibraryTicket) {
+	t := tickets(thread)
+	if t == nil || len(p.Args) > C.KZ_CALL_WORDS || len(p.Patches) > C.KZ_CALL_PATCHES || len(p.Params) > C.KZ_CALL_BYTES {
+		return
+	}
+	c := C.struct_kz_library_ticket{
+		generation: C.uint64_t(p.Generation), context: C.uint64_t(p.Context), handle: address(&p.Handle[0]),
+		modes: [2]C.uint64_t{C.uint64_t(p.Modes[0]), C.uint64_t(p.Modes[1])},
+		id:    C.uint32_t(p.ID), words: C.uint32_t(len(p.Args)), fixed: 1<<len(p.Args) - 1, npatches: C.uint32_t(len(p.Patches)),
+		shared: C.uint32_t(p.Shared), params_bytes: C.uint32_t(len(p.Params)), q: q.c, k: k.c, put: address(p.Put), launches: address(p.Launches),
+	}
+	for i, v := range p.Args {
+		c.args[i] = C.uint64_t(v)
+	}
+	for i, a := range p.Patches {
+		if a.Kind != PatchUnused && a.Offset+16 > len(p.Params) && (a.Kind != PatchAddress || a.Offset+8 > len(p.Params)) {
+			panic("BUG: a parameter behind the last one")
+		}
+		c.fixed &^= 1 << a.Word
+		c.patches[i] = C.struct_kz_patch{word: C.uint8_t(a.Word), kind: C.uint8_t(a.Kind), not_zero: C.uint8_t(flag(a.NotZero)), offset: C.uint16_t(a.Offset)}
+	}
+	for i := range 3 {
+		c.grid[i], c.block[i] = C.uint32_t(p.Grid[i]), C.uint32_t(p.Block[i])
+	}
+	if p.Vars != nil {
+		c.vars = C.uint64_t(p.Vars.addr())
+	}
+	for i, b := range p.Params {
+		c.params[i] = C.uint8_t(b)
+	}
+	C.kz_library_put(t, &c)
+}
+
+// CallLibrary makes a call of a library with a ticket of a thread's, as the door does: for tests. False: Go must make it.
+func CallLibrary(thread *uint64, context uint64, id uint32, args []uint64) bool {
+	if *thread == 0 {
+		return false
+	}
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(&args[0])
+	c := C.struct_kz_library_call{id: C.uint32_t(id), words: C.uint32_t(len(args)), args: (*C.uint64_t)(unsafe.Pointer(&args[0]))}
+	return C.fast_library(tickets(thread), C.uint64_t(context), &c) != 0
 }

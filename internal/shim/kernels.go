@@ -67,7 +67,7 @@ func (k *Kernels) Launch(d *driver.Thread, stream cu.CUstream, name string, grid
 	if err != nil {
 		return err
 	}
-	return d.LaunchPacked(f, grid, block, 0, stream, p.bytes)
+	return d.LaunchLike(f, grid, block, 0, stream, p.bytes, p.Like)
 }
 
 // plainShared is what a block may have of shared memory without asking for more.
@@ -88,7 +88,10 @@ func (k *Kernels) LaunchShared(d *driver.Thread, stream cu.CUstream, name string
 }
 
 // Params lays kernel parameters out, each at its natural alignment.
-type Params struct{ bytes []byte }
+type Params struct {
+	bytes []byte
+	Like  *driver.Like // the launch is all that a library's call does, or nil
+}
 
 // paramRoom is as much as the parameters of most kernels take: they are laid out at every call, in one piece of memory.
 const paramRoom = 384

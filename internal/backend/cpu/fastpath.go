@@ -37,14 +37,31 @@ func (d *Device) Answered(key backend.TicketKey, ask backend.Ask, of uint64, val
 // EngineQueue is the queue itself.
 func (q *Queue) EngineQueue() any { return q.q }
 
-// TicketLaunch is for compiled code that is launched as it is: without clusters, without launches of its own, in no need of a compilation.
-func (q *Queue) TicketLaunch(key backend.TicketKey, k backend.Kernel, l *backend.Launch, limits backend.LaunchLimits, put *atomic.Uint64) {
+// simple is compiled code of a kernel that is launched as it is: without clusters, without launches of its own, in no need of a compilation.
+func simple(k backend.Kernel, l *backend.Launch) (*Kernel, *variant) {
 	kk, ok := k.(*Kernel)
-	if !ok || l.Cooperative || l.Cluster != [3]uint32{} || kk.decl.ReqCluster[0] > 0 || len(kk.decl.Params) > engine.MaxPassParams || len(l.Params) > engine.MaxPassBytes {
-		return
+	if !ok || l.Cooperative || l.Cluster != [3]uint32{} || kk.decl.ReqCluster[0] > 0 {
+		return nil, nil
 	}
 	v := kk.find(l.Block)
 	if v == nil || v.run != nil || v.launches || v.cooperative || v.clusters || len(l.Params) < int(v.params) {
+		return nil, nil
+	}
+	return kk, v
+}
+
+// reported counts launches, where somebody reads that.
+func (k *Kernel) reported() *atomic.Uint64 {
+	if r := k.p.dev.b.report; r != nil {
+		return &r.counters[ReportLaunches]
+	}
+	return nil
+}
+
+// TicketLaunch is for simple code.
+func (q *Queue) TicketLaunch(key backend.TicketKey, k backend.Kernel, l *backend.Launch, limits backend.LaunchLimits, put *atomic.Uint64) {
+	kk, v := simple(k, l)
+	if v == nil || len(kk.decl.Params) > engine.MaxPassParams || len(l.Params) > engine.MaxPassBytes {
 		return
 	}
 	p := engine.Ticket{
@@ -58,10 +75,29 @@ func (q *Queue) TicketLaunch(key backend.TicketKey, k backend.Kernel, l *backend
 		places[i] = [2]uint16{uint16(a.Offset), uint16(a.Size)}
 	}
 	p.Params = places[:len(kk.decl.Params)]
-	if r := kk.p.dev.b.report; r != nil {
-		p.Launches = &r.counters[ReportLaunches]
-	}
+	p.Launches = kk.reported()
 	q.q.Ticket(key.Thread, v.code, &p)
+}
+
+var patches = [...]engine.PatchKind{
+	backend.PatchAddress: engine.PatchAddress, backend.PatchUnused: engine.PatchUnused, backend.PatchF32: engine.PatchF32,
+	backend.PatchF64: engine.PatchF64, backend.PatchC32: engine.PatchC32, backend.PatchC64: engine.PatchC64,
+}
+
+// TicketLibrary is for simple code, too.
+func (q *Queue) TicketLibrary(key backend.TicketKey, k backend.Kernel, l *backend.Launch, c *backend.LibraryCall, put *atomic.Uint64) {
+	kk, v := simple(k, l)
+	if v == nil {
+		return
+	}
+	p := engine.LibraryTicket{
+		TicketKey: engineKey(key), ID: c.ID, Args: c.Args, Handle: c.Handle, Modes: c.Now,
+		Grid: l.Grid, Block: l.Block, Shared: l.DynamicShared, Params: l.Params, Vars: v.vars, Put: put, Launches: kk.reported(),
+	}
+	for _, a := range c.Patches {
+		p.Patches = append(p.Patches, engine.Patch{Kind: patches[a.Kind], Word: a.Word, Offset: a.Offset, NotZero: a.NotZero})
+	}
+	q.q.TicketLibrary(key.Thread, v.code, &p)
 }
 
 // TicketWait is for any queue.

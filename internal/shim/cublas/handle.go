@@ -29,6 +29,7 @@ type Handle struct {
 	sms      int32
 	mode     int32 // of the environment
 	emulated emulation
+	modes    *driver.Modes // stream and pointers again, for calls that C makes; nil inside a handle of cuSOLVER's
 
 	space shim.Workspace // packed operands, partial results
 	sums  shim.Workspace // products that a later kernel reads
@@ -51,7 +52,7 @@ func Open(d *driver.Thread) (uint64, error) {
 	if err := cudart.Ready(d); err != nil {
 		return 0, err
 	}
-	v := handles.New(&Handle{emulated: emulation{special: rt.CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT}})
+	v := handles.New(&Handle{emulated: emulation{special: rt.CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT}, modes: driver.NewModes()})
 	if v == 0 {
 		return 0, allocFailed
 	}
@@ -64,6 +65,7 @@ func Close(d *driver.Thread, h uint64) error {
 	if x == nil {
 		return notInitialized
 	}
+	d.EndTickets()
 	x.drop()
 	x.space.Drop(d)
 	x.sums.Drop(d)
@@ -97,6 +99,7 @@ func (t *Thread) SetStream(h blas.CublasHandle_t, s rt.CudaStream_t) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.stream = cu.CUstream(s)
+	x.modes.Set(0, uint64(s))
 	return nil
 }
 
@@ -133,6 +136,7 @@ func set[T comparable](t *Thread, h blas.CublasHandle_t, field func(*Handle) *T,
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	*field(x) = v
+	x.modes.Set(1, uint64(x.pointers))
 	return nil
 }
 

@@ -46,6 +46,9 @@ func (p *Product) launchSmall(d *driver.Thread, stream cu.CUstream, a View, rows
 	panels := (p.N + wide - 1) / wide
 	for first := int64(0); first < p.Batch; first += maxGrid {
 		var q shim.Params
+		if !packed && p.Batch <= maxGrid {
+			q.Like = p.Like
+		}
 		a.Put(&q)
 		p.B.Put(&q)
 		p.C.Put(&q)
@@ -84,7 +87,7 @@ func (p *Product) tiny(d *driver.Thread, stream cu.CUstream) error {
 		column, step = step, column
 	}
 	each := max(1, min(tinyBatch, p.Batch/(4*workers)))
-	var q shim.Params
+	q := shim.Params{Like: p.Like}
 	p.A.Put(&q)
 	p.B.Put(&q)
 	p.C.Put(&q)

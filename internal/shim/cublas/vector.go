@@ -16,16 +16,18 @@ type job struct {
 	x      *Handle
 	stream cu.CUstream
 	mode   blas.CublasPointerMode_t
+	gen    uint64 // of calls that C makes (like.go)
 }
 
 func (t *Thread) job(h blas.CublasHandle_t) (*job, error) {
+	gen := driver.Generation() // before anything is looked at
 	x, err := Enter(t.driver(), uint64(h))
 	if err != nil {
 		return nil, err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return &job{t.driver(), x, x.stream, x.pointers}, nil
+	return &job{t.driver(), x, x.stream, x.pointers, gen}, nil
 }
 
 // Vector is an operand of the kernels: a negative increment begins at the last element.

@@ -3,6 +3,7 @@ package cusolver
 import (
 	"errors"
 
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
@@ -106,6 +107,9 @@ func (t *Thread) Potrf(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, w
 	if err := j.judge(info, !validFill(fill), n < 0, false, lda < max(1, n)); err != nil {
 		return err
 	}
+	if n <= leafSide {
+		j.only(h, driver.Argument(a, 0), driver.Unused(work), driver.Argument(info, 40))
+	}
 	return j.potrf(matAt(a, lda, e), fill, n, info)
 }
 
@@ -120,6 +124,9 @@ func (t *Thread) PotrfBatched(h Handle, fill Fill, n int64, list hostmem.Ptr, ld
 	}
 	a := matAt(list, lda, e)
 	a.List, a.batch = true, batch
+	if n <= leafSide {
+		j.only(h, driver.Argument(list, 0), driver.Argument(info, 40))
+	}
 	return j.potrf(a, fill, n, info)
 }
 

@@ -39,6 +39,8 @@ type dense struct {
 	bitOffset     int32
 	special       rt.CudaEmulationSpecialValuesSupport
 
+	modes *driver.Modes // stream again, for calls that C makes
+
 	blas cublas.Handle // its workspaces are what products pack into
 }
 
@@ -51,7 +53,7 @@ func (t *Thread) DnCreate() (uint64, error) {
 	}
 	v := denses.New(&dense{
 		deterministic: solver.CUSOLVER_DETERMINISTIC_RESULTS, math: solver.CUSOLVER_DEFAULT_MATH,
-		special: rt.CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT,
+		special: rt.CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT, modes: driver.NewModes(),
 	})
 	if v == 0 {
 		return 0, allocFailed
@@ -65,6 +67,7 @@ func (t *Thread) DnDestroy(h solver.CusolverDnHandle_t) error {
 	if x == nil {
 		return notInitialized
 	}
+	t.driver().EndTickets()
 	for _, p := range providers.All() {
 		p.Drop(&x.blas)
 	}
@@ -86,6 +89,7 @@ func set[T any](h solver.CusolverDnHandle_t, field func(*dense) *T, v T, known b
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	*field(x) = v
+	x.modes.Set(0, uint64(x.stream))
 	return nil
 }
 

@@ -18,6 +18,9 @@ type job struct {
 	d      *driver.Thread
 	x      *dense
 	stream cu.CUstream
+
+	gen  uint64       // of calls that C makes
+	like *driver.Like // of the call, if it is one launch: the next one; or nil
 }
 
 // Handle is cuSOLVER's name for one.
@@ -25,6 +28,7 @@ type Handle = solver.CusolverDnHandle_t
 
 // job begins a call that works.
 func (t *Thread) job(h Handle) (*job, error) {
+	gen := driver.Generation() // before anything is looked at
 	x := denses.Get(handle.Value(h))
 	if x == nil {
 		return nil, notInitialized
@@ -34,7 +38,17 @@ func (t *Thread) job(h Handle) (*job, error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return &job{t.driver(), x, x.stream}, nil
+	return &job{d: t.driver(), x: x, stream: x.stream, gen: gen}, nil
+}
+
+// only says that a call is one launch, which C may make for calls like it: with these addresses, in the order of the arguments.
+func (j *job) only(h Handle, patches ...driver.Patch) {
+	for _, p := range providers.All() {
+		if p.Serves(j.d) {
+			return
+		}
+	}
+	j.like = &driver.Like{Generation: j.gen, Handle: uint64(h), Modes: j.x.modes, Now: [2]uint64{uint64(j.stream)}, Patches: patches}
 }
 
 // known reports a live handle, for calls that only tell sizes.
@@ -94,6 +108,7 @@ const maxGrid = 65535
 
 // one launches a kernel with a warp for each matrix of a batch.
 func (j *job) one(k *shim.Kernels, name string, batch int64, q *shim.Params) error {
+	q.Like, j.like = j.like, nil
 	return k.Launch(j.d, j.stream, name, [3]uint32{uint32(batch), 1, 1}, [3]uint32{warp, 1, 1}, q)
 }
 
@@ -139,6 +154,7 @@ func (j *job) tell(info hostmem.Ptr, v int32, n int64) error {
 	if n == 0 || info == hostmem.Nil {
 		return nil
 	}
+	j.like = nil
 	var q shim.Params
 	q.U64(uint64(info)).U32(uint32(v), uint32(n))
 	return j.one(factorKernels, "setInfo", min((n+warp-1)/warp, 1<<16), &q)

@@ -1,6 +1,7 @@
 package cusolver
 
 import (
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
@@ -152,6 +153,9 @@ func (t *Thread) Getrf(h Handle, m, n int64, a hostmem.Ptr, lda int64, work, ipi
 	j, err := t.job(h)
 	if err != nil {
 		return err
+	}
+	if m >= n && n <= leafColumns && info != hostmem.Nil {
+		j.only(h, driver.Argument(a, 0), driver.Unused(work), driver.Argument(ipiv, 24), driver.Argument(info, 40))
 	}
 	return j.getrf(matAt(a, lda, e), m, n, pivots{at: uint64(ipiv)}, info)
 }

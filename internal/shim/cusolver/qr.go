@@ -1,6 +1,7 @@
 package cusolver
 
 import (
+	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas"
@@ -194,6 +195,9 @@ func (t *Thread) Geqrf(h Handle, m, n int64, a hostmem.Ptr, lda int64, taus, wor
 	if err != nil {
 		return err
 	}
+	if m <= wholeRows && n <= wholeColumns {
+		j.only(h, driver.Argument(a, 0), driver.Argument(taus, 24), driver.Unused(work), driver.Argument(info, 32))
+	}
 	return j.geqrfCall(matAt(a, lda, e), m, n, taus, work, lwork, info)
 }
 
@@ -238,6 +242,9 @@ func (t *Thread) Orgqr(h Handle, m, n, k int64, a hostmem.Ptr, lda int64, taus, 
 	}
 	if err := enough(work, lwork, blockSize(m, n)); err != nil {
 		return err
+	}
+	if m <= wholeRows && n <= wholeColumns {
+		j.only(h, driver.Argument(a, 0), driver.Argument(taus, 32), driver.Unused(work), driver.Argument(info, 40))
 	}
 	return j.orgqr(matAt(a, lda, e), m, n, k, taus, work, info)
 }
