@@ -1,10 +1,13 @@
 package c
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kudzu/internal/backend/cpu"
 )
 
 // TestPrograms builds the self-checking programs and runs each against the fronts.
@@ -43,6 +46,30 @@ func TestPrograms(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCollectivesWithoutGo: the five collectives of NCCL are put into queues by C (door= in nccl.api) once Go has made a call like them, which
+// only their cost would tell otherwise. abi_nccl makes some 600 on each rank that may go so, and a dozen that may not.
+func TestCollectivesWithoutGo(t *testing.T) {
+	libs := dist(t)
+	exe := compile(t, "abi_nccl", "-L"+libs, "-lnccl", "-lcudart")
+	file := filepath.Join(t.TempDir(), "stats")
+	if err := os.WriteFile(file, make([]byte, cpu.ReportSize), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, stderr, err := run(t, libs, []string{"KUDZU_STATS=" + file}, exe); err != nil || stdout != "ok\n" {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	slow, fast := word(cpu.ReportCollectives), word(cpu.ReportFastCollectives)
+	t.Logf("%d by C, %d by Go", fast, slow)
+	if fast < 9*slow || fast < 200 {
+		t.Errorf("C put in %d operations and Go %d", fast, slow)
 	}
 }
 

@@ -36,9 +36,11 @@ type runStats struct {
 	CopyBytes           uint64       `json:"copy_bytes"`
 	Fills               uint64       `json:"fills"`
 	FillBytes           uint64       `json:"fill_bytes"`
-	Kernels             []kernelNote `json:"kernels"`         // compiled in this run
-	Times               []kernelTime `json:"times"`           // of kernels that ran, the longest first
-	Packs               []packUse    `json:"packs,omitempty"` // PTX packs that modules were taken from
+	Collectives         uint64       `json:"collectives"`      // NCCL's operations on one host
+	FastCollectives     uint64       `json:"fast_collectives"` // of them, those that C put into a queue without Go
+	Kernels             []kernelNote `json:"kernels"`          // compiled in this run
+	Times               []kernelTime `json:"times"`            // of kernels that ran, the longest first
+	Packs               []packUse    `json:"packs,omitempty"`  // PTX packs that modules were taken from
 }
 
 type kernelTime struct {
@@ -126,6 +128,7 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 		Background: n(cpu.ReportBehind), BackgroundMs: float64(n(cpu.ReportBehindNs)) / 1e6,
 		CacheHits: n(cpu.ReportCached), Launches: n(cpu.ReportLaunches), InterpretedLaunches: n(cpu.ReportInterpreted), KernelMs: float64(n(cpu.ReportKernelNs)) / 1e6,
 		Copies: n(cpu.ReportCopies), CopyBytes: n(cpu.ReportCopyBytes), Fills: n(cpu.ReportFills), FillBytes: n(cpu.ReportFillBytes),
+		Collectives: n(cpu.ReportCollectives) + n(cpu.ReportFastCollectives), FastCollectives: n(cpu.ReportFastCollectives),
 		Interpreted: []kernelNote{}, Kept: []kernelNote{}, Kernels: []kernelNote{}, Times: []kernelTime{},
 	}
 	text := b[cpu.ReportLines:]
@@ -241,4 +244,7 @@ func (s *runStats) print(w io.Writer) {
 		fmt.Fprintf(w, "            %s\n", &k)
 	}
 	fmt.Fprintf(w, "  copies    %d, %s; fills %d, %s\n", s.Copies, size(int64(s.CopyBytes)), s.Fills, size(int64(s.FillBytes)))
+	if s.Collectives > 0 {
+		fmt.Fprintf(w, "  NCCL      %d collectives on this host, %d of them without Go\n", s.Collectives, s.FastCollectives)
+	}
 }

@@ -29,6 +29,8 @@ func TestStats(t *testing.T) {
 	put(cpu.ReportKernelNs, 2_500_000)
 	put(cpu.ReportCopies, 3)
 	put(cpu.ReportCopyBytes, 2048)
+	put(cpu.ReportCollectives, 2)
+	put(cpu.ReportFastCollectives, 7)
 	put(cpu.ReportCounters, 500_000)
 	put(cpu.ReportCounters+1, 1)
 	put(cpu.ReportCounters+2, 2_000_000)
@@ -50,7 +52,7 @@ func TestStats(t *testing.T) {
 	var out strings.Builder
 	s.print(&out)
 	for _, want := range []string{"1 compiled", "interpreted: k2: tex at line 7", "launches  5, 2.5 ms", "2.0 ms        4 × k3 (64x1x1, optimised, compiled in 20.0 ms, took over after 3 launches, 25.5 ms)",
-		"0.5 ms        1 × k3 (64x1x1, baseline, compiled in 1.5 ms)", "1 in the background (20 ms)", "stays baseline: k7: no libLLVM", "copies    3, 2.0 KB"} {
+		"0.5 ms        1 × k3 (64x1x1, baseline, compiled in 1.5 ms)", "1 in the background (20 ms)", "stays baseline: k7: no libLLVM", "copies    3, 2.0 KB", "NCCL      9 collectives on this host, 7 of them without Go"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}

@@ -197,6 +197,9 @@ func (e *Engine) Stats() Stats {
 // valid until the process ends, or until it is called with 0.
 func CountKernels(counter uintptr) { C.kz_count_kernels(C.uint64_t(counter)) }
 
+// CountMeets has the operations that queues get by Meet counted in two words at such an address: those that Go put in, then those of C.
+func CountMeets(counters uintptr) { C.kz_count_meets(C.uint64_t(counters)) }
+
 // ListKernels is CountKernels for a second word: the one that other processes read.
 func ListKernels(counter uintptr) { C.kz_list_kernels(C.uint64_t(counter)) }
 

@@ -183,6 +183,7 @@ struct kz_stats {
 };
 void kz_engine_stats(struct kz_engine *e, struct kz_stats *out);
 void kz_count_kernels(uint64_t counter); // from now on the nanoseconds in kernels are added to the word at this address; 0: no more
+void kz_count_meets(uint64_t counters);  // likewise the operations of kz_queue_meet, to two words: those that Go put in, and those of C
 void kz_list_kernels(uint64_t counter);  // the same for the roster of processes
 void kz_fault_assert(void); // makes sure that our signal handlers are the ones installed
 

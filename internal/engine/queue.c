@@ -358,12 +358,18 @@ int kz_queue_task(struct kz_queue *q, uint64_t id, int inlinable, int always) {
 	return KZ_OK;
 }
 
+static _Atomic(_Atomic uint64_t *) meets; // two words: put in by Go, and by C
+
+void kz_count_meets(uint64_t counters) { atomic_store(&meets, (_Atomic uint64_t *)counters); }
+
 int kz_queue_meet(struct kz_queue *q, struct kz_sequence *s, struct kz_meet *m, const struct kz_meeting *o, int wait) {
 	if (kz_domain_bad(q->d)) return KZ_POISONED;
 	struct kz_op *op = room(q, wait) ? make(q, KZ_OP_MEET, sizeof *op) : NULL;
 	if (!op) return KZ_NOMEM;
 	kz_meet_fill(op, s, m, o);
 	end(q, op, true, 0);
+	_Atomic uint64_t *count = atomic_load_explicit(&meets, memory_order_relaxed);
+	if (count) atomic_fetch_add_explicit(count + !wait, 1, memory_order_relaxed); // C does not wait for room
 	return KZ_OK;
 }
 

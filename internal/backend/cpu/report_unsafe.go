@@ -35,9 +35,11 @@ const (
 	ReportCopyBytes
 	ReportFills
 	ReportFillBytes
-	ReportProcesses // that used the backend
-	ReportKernels   // pairs in use
-	ReportText      // bytes of lines
+	ReportCollectives     // NCCL's operations in memory that Go put into a queue
+	ReportFastCollectives // and those that C did without it
+	ReportProcesses       // that used the backend
+	ReportKernels         // pairs in use
+	ReportText            // bytes of lines
 	ReportCounters
 )
 
@@ -80,6 +82,7 @@ func openReport(path string) *report {
 	r.kernels = (*[ReportSlots][2]atomic.Uint64)(unsafe.Pointer(&b[8*ReportCounters]))
 	r.counters[ReportProcesses].Add(1)
 	engine.CountKernels(uintptr(unsafe.Pointer(&r.counters[ReportKernelNs]))) // the mapping stays for good
+	engine.CountMeets(uintptr(unsafe.Pointer(&r.counters[ReportCollectives])))
 	return r
 }
 
