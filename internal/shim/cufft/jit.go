@@ -78,7 +78,11 @@ func (p *plan) linkCallbacks(ty types) error {
 		if err != nil {
 			return jitFailed
 		}
-		c.kernels = linked(text+caller(c.symbol, want), c.symbol)
+		align := alignment(text, c.symbol, want)
+		if align == "" {
+			return jitFailed
+		}
+		c.kernels = linked(text+caller(c.symbol, align, want), c.symbol)
 		if want.store {
 			p.sides.store = c
 		} else {
@@ -100,12 +104,32 @@ func linked(text, symbol string) *shim.Kernels {
 	return links[text]
 }
 
+// alignment is that of a function's complex number, as its compiler chose it; "" if there is no such function. Real ones have their own.
+func alignment(text, symbol string, t jitType) string {
+	_, after, ok := strings.Cut(text, " "+symbol+"(")
+	if !ok {
+		return ""
+	}
+	where := after[:max(strings.Index(after, ")"), 0)]
+	if !t.store { // the result stands before the name
+		before := text[:len(text)-len(after)]
+		where = before[strings.LastIndex(before, ".func"):]
+	}
+	if !t.complex {
+		return "own"
+	}
+	if _, rest, ok := strings.Cut(where, ".align "); ok {
+		return strings.Fields(rest)[0]
+	}
+	return ""
+}
+
 // callerDims are the axes that a caller walks: a batch of three.
 const callerDims = 4
 
 // caller is a kernel that calls a callback for each number of an array, of which the other form lies without gaps: read by it, or
 // handed to it. Parameters: both arrays, the program's data, the number of numbers, and extents and strides from the outermost axis on.
-func caller(symbol string, t jitType) string {
+func caller(symbol, align string, t jitType) string {
 	part, kind := 4, "f32"
 	if t.precision == double {
 		part, kind = 8, "f64"
@@ -118,9 +142,9 @@ func caller(symbol string, t jitType) string {
 	put, get := fmt.Sprintf("st.param.%s [v], %%x;", kind), fmt.Sprintf("ld.param.%s %%x, [v];", kind)
 	from, to := fmt.Sprintf("ld.global.%s %%x, [%%packed];", kind), fmt.Sprintf("st.global.%s [%%packed], %%x;", kind)
 	if t.complex {
-		value = fmt.Sprintf(".param .align %d .b8", size)
-		put = fmt.Sprintf("st.param.v2.%s [v], {%%x, %%y};", kind)
-		get = fmt.Sprintf("ld.param.v2.%s {%%x, %%y}, [v];", kind)
+		value = ".param .align " + align + " .b8"
+		put = fmt.Sprintf("st.param.%[1]s [v], %%x;\nst.param.%[1]s [v+%[2]d], %%y;", kind, part)
+		get = fmt.Sprintf("ld.param.%[1]s %%x, [v];\nld.param.%[1]s %%y, [v+%[2]d];", kind, part)
 		from, to = fmt.Sprintf("ld.global.v2.%s {%%x, %%y}, [%%packed];", kind), fmt.Sprintf("st.global.v2.%s [%%packed], {%%x, %%y};", kind)
 	}
 	declared := value + " v"

@@ -27,12 +27,13 @@ func (l linking) PTX(p *compile.NVVM, texts string) (string, error) {
 // double64 is a module with a function that reads: the number at twice the offset's place plus the program's number, and one that writes:
 // three times the number, at the offset. real says that the numbers are.
 func double64(real bool) string {
-	ret, arg, load, store := ".param .align 16 .b8 r[16]", ".param .align 16 .b8 v[16]", "v2.f64 {%x, %y}", "v2.f64"
-	pack, width := "{%x, %y}", 16
+	// Clang gives complex results the alignment of a part, and arguments that of the whole.
+	ret, arg, load, store := ".param .align 8 .b8 r[16]", ".param .align 16 .b8 v[16]", "v2.f64 {%x, %y}", "v2.f64"
+	pack, width, result := "{%x, %y}", 16, "st.param.f64 [r], %x;\nst.param.f64 [r+8], %y;"
 	if real {
-		ret, arg, load, store, pack, width = ".param .b64 r", ".param .b64 v", "f64 %x", "f64", "%x", 8
+		ret, arg, load, store, pack, width, result = ".param .b64 r", ".param .b64 v", "f64 %x", "f64", "%x", 8, "st.param.f64 [r], %x;"
 	}
-	return strings.NewReplacer("RET", ret, "ARG", arg, "LOAD", load, "STORE", store, "PACK", pack, "WIDTH", fmt.Sprint(width)).Replace(`.version 7.0
+	return strings.NewReplacer("RET", ret, "ARG", arg, "LOAD", load, "STORE", store, "PACK", pack, "WIDTH", fmt.Sprint(width), "RESULT", result).Replace(`.version 7.0
 .target sm_80
 .address_size 64
 .visible .func (RET) reads(.param .b64 a, .param .b64 o, .param .b64 f, .param .b64 m)
@@ -46,7 +47,7 @@ mad.lo.u64 %a, %o, WIDTH, %a;
 ld.LOAD, [%a];
 ld.f64 %z, [%f];
 add.f64 %x, %x, %z;
-st.param.STORE [r], PACK;
+RESULT
 ret;
 }
 .visible .func writes(.param .b64 a, .param .b64 o, ARG, .param .b64 f, .param .b64 m)
