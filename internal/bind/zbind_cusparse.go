@@ -394,6 +394,12 @@ var cusparseHandlers = [...]abi.Handler{
 	{Name: "cusparseSpMV", Call: bind_cusparseSpMV},
 	{Name: "cusparseSpMV_bufferSize", Call: bind_cusparseSpMV_bufferSize},
 	{Name: "cusparseSpMV_preprocess", Call: bind_cusparseSpMV_preprocess},
+	{Name: "cusparseSpMVOp_bufferSize", Call: bind_cusparseSpMVOp_bufferSize},
+	{Name: "cusparseSpMVOp_createDescr", Call: bind_cusparseSpMVOp_createDescr},
+	{Name: "cusparseSpMVOp_destroyDescr", Call: bind_cusparseSpMVOp_destroyDescr},
+	{Name: "cusparseSpMVOp_createPlan", Call: bind_cusparseSpMVOp_createPlan},
+	{Name: "cusparseSpMVOp_destroyPlan", Call: bind_cusparseSpMVOp_destroyPlan},
+	{Name: "cusparseSpMVOp", Call: bind_cusparseSpMVOp},
 	{Name: "cusparseSpSV_createDescr", Call: bind_cusparseSpSV_createDescr},
 	{Name: "cusparseSpSV_destroyDescr", Call: bind_cusparseSpSV_destroyDescr},
 	{Name: "cusparseSpSV_bufferSize", Call: bind_cusparseSpSV_bufferSize},
@@ -9073,6 +9079,123 @@ func bind_cusparseSpMV_preprocess(thread, args unsafe.Pointer) int32 {
 		ExternalBuffer uint64
 	})(args)
 	err := (*cusparse.Thread)(thread).SpMVPreprocess(uint64(a.Handle), sparse.CusparseOperation_t(a.OpA), hostmem.Ptr(a.Alpha), uint64(a.MatA), uint64(a.VecX), hostmem.Ptr(a.Beta), uint64(a.VecY), rt.CudaDataType(a.ComputeType), sparse.CusparseSpMVAlg_t(a.Alg), hostmem.Ptr(a.ExternalBuffer))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseSpMVOp_bufferSize(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		OpA         uint32
+		MatA        uint64
+		VecX        uint64
+		VecY        uint64
+		VecZ        uint64
+		ComputeType uint32
+		Alg         uint32
+		BufferSize  uint64
+	})(args)
+	if a.BufferSize == 0 {
+		return 3
+	}
+	r8, err := (*cusparse.Thread)(thread).SpMVOpBufferSize(uint64(a.Handle), sparse.CusparseOperation_t(a.OpA), uint64(a.MatA), uint64(a.VecX), uint64(a.VecY), uint64(a.VecZ), rt.CudaDataType(a.ComputeType), sparse.CusparseSpMVOpAlg_t(a.Alg))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.BufferSize), uint64(r8))
+	return 0
+}
+
+func bind_cusparseSpMVOp_createDescr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle      uint64
+		Desc        uint64
+		OpA         uint32
+		MatA        uint64
+		VecX        uint64
+		VecY        uint64
+		VecZ        uint64
+		ComputeType uint32
+		Alg         uint32
+		Buffer      uint64
+	})(args)
+	if a.Desc == 0 {
+		return 3
+	}
+	r1, err := (*cusparse.Thread)(thread).SpMVOpCreateDescr(uint64(a.Handle), sparse.CusparseOperation_t(a.OpA), uint64(a.MatA), uint64(a.VecX), uint64(a.VecY), uint64(a.VecZ), rt.CudaDataType(a.ComputeType), sparse.CusparseSpMVOpAlg_t(a.Alg), hostmem.Ptr(a.Buffer))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Desc), uint64(r1))
+	return 0
+}
+
+func bind_cusparseSpMVOp_destroyDescr(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Desc uint64
+	})(args)
+	err := (*cusparse.Thread)(thread).SpMVOpDestroyDescr(uint64(a.Desc))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseSpMVOp_createPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle   uint64
+		Desc     uint64
+		Plan     uint64
+		Code     uint64
+		CodeSize uint64
+	})(args)
+	if a.Plan == 0 {
+		return 3
+	}
+	r2, err := (*cusparse.Thread)(thread).SpMVOpCreatePlan(uint64(a.Handle), uint64(a.Desc), hostmem.Ptr(a.Code), uint64(a.CodeSize))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Plan), uint64(r2))
+	return 0
+}
+
+func bind_cusparseSpMVOp_destroyPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan uint64
+	})(args)
+	err := (*cusparse.Thread)(thread).SpMVOpDestroyPlan(uint64(a.Plan))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseSpMVOp(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle uint64
+		Plan   uint64
+		Alpha  uint64
+		Beta   uint64
+		VecX   uint64
+		VecY   uint64
+		VecZ   uint64
+	})(args)
+	err := (*cusparse.Thread)(thread).SpMVOp(uint64(a.Handle), uint64(a.Plan), hostmem.Ptr(a.Alpha), hostmem.Ptr(a.Beta), uint64(a.VecX), uint64(a.VecY), uint64(a.VecZ))
 	if err != nil {
 		return cusparse.Code(err)
 	}

@@ -222,6 +222,66 @@ func (r *rig) multiply(rng *rand.Rand, a *lines, op operation, n int, byRow, onD
 	}
 }
 
+// TestSpMVOp: z = alpha A x + beta y, with y kept, in place, and with scalars on the device.
+func TestSpMVOp(t *testing.T) {
+	r := newRig(t)
+	rng := rand.New(rand.NewPCG(7, 7))
+	for i, size := range [][2]int{{1, 1}, {30, 20}, {500, 700}} {
+		a := random(rng, size[0], size[1])
+		x, y, want := make([]float32, a.n), make([]float32, a.m), make([]float64, a.m)
+		for k := range x {
+			x[k] = float32(rng.IntN(9) - 4)
+		}
+		for k := range y {
+			y[k] = float32(rng.IntN(9) - 4)
+			want[k] = -0.5 * float64(y[k])
+			for e := a.offsets[k]; e < a.offsets[k+1]; e++ {
+				want[k] += 1.5 * float64(a.values[e]) * float64(x[a.indices[e]])
+			}
+		}
+		alpha, beta := float32(1.5), float32(-0.5)
+		pa, pb := hostmem.Of(&alpha), hostmem.Of(&beta)
+		if i == 1 {
+			pa, pb = up(r, []float32{alpha}), up(r, []float32{beta})
+			r.must(r.th.SetPointerMode(r.h, sparse.CUSPARSE_POINTER_MODE_DEVICE))
+		}
+		dx, dy, dz, s := up(r, x), up(r, y), up(r, make([]float32, a.m)), r.csr(a)
+		vec := func(n int, at hostmem.Ptr) uint64 {
+			v, err := r.th.CreateDnVec(int64(n), at, rt.CUDA_R_32F)
+			r.must(err)
+			t.Cleanup(func() { r.must(r.th.DestroyDnVec(v)) })
+			return v
+		}
+		vx, vy, vz := vec(a.n, dx), vec(a.m, dy), vec(a.m, dz)
+		const plain = sparse.CUSPARSE_OPERATION_NON_TRANSPOSE
+		if _, err := r.th.SpMVOpBufferSize(r.h, plain, s, vx, vy, vz, rt.CUDA_R_32F, 9); Code(err) != int32(invalidValue) {
+			t.Errorf("no such algorithm: %v", err)
+		}
+		desc, err := r.th.SpMVOpCreateDescr(r.h, plain, s, vx, vy, vz, rt.CUDA_R_32F, sparse.CUSPARSE_SPMVOP_ALG1, 0)
+		r.must(err)
+		if _, err := r.th.SpMVOpCreatePlan(r.h, desc, dx, 8); Code(err) != int32(notSupported) {
+			t.Errorf("a program's function: %v", err)
+		}
+		plan, err := r.th.SpMVOpCreatePlan(r.h, desc, 0, 0)
+		r.must(err)
+		r.must(r.th.SpMVOpDestroyDescr(desc))
+		r.must(r.th.SpMVOp(r.h, plan, pa, pb, vx, vy, vz))
+		kept := down[float32](r, dy, a.m)
+		r.must(r.th.SpMVOp(r.h, plan, pa, pb, vx, vy, vy)) // in place
+		again := down[float32](r, dy, a.m)
+		for k, got := range down[float32](r, dz, a.m) {
+			if math.Abs(float64(got)-want[k]) > 1e-4*(1+math.Abs(want[k])) || got != again[k] || kept[k] != y[k] {
+				t.Fatalf("%v: number %d is %g and %g, not %g; y was %g, is %g", size, k, got, again[k], want[k], y[k], kept[k])
+			}
+		}
+		r.must(r.th.SpMVOpDestroyPlan(plan))
+		if err := r.th.SpMVOp(r.h, plan, pa, pb, vx, vy, vz); Code(err) != int32(invalidValue) {
+			t.Errorf("a destroyed plan: %v", err)
+		}
+		r.must(r.th.SetPointerMode(r.h, sparse.CUSPARSE_POINTER_MODE_HOST))
+	}
+}
+
 // TestLeftOver: nothing stays when everything was destroyed, and what is destroyed is no more.
 func TestLeftOver(t *testing.T) {
 	r := newRig(t)

@@ -27,6 +27,8 @@ const (
 	planCsru2csr
 	planColor
 	planPrune
+	planSpMVOpDescr
+	planSpMVOp
 )
 
 // plan is what is kept between the steps of an operation.
@@ -41,6 +43,7 @@ type plan struct {
 	perm     uint64
 	boost    boost
 	gemm     gemmState
+	spmv     spmvOp // of SpMVOp; never changes
 }
 
 // boost replaces small pivots of incomplete factors.
