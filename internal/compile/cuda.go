@@ -52,7 +52,8 @@ type CUDAFile struct {
 // CUDAError is a program that does not compile.
 type CUDAError struct {
 	Log     string
-	Missing bool // there is no clang, or none of our headers
+	Missing bool       // there is no clang, or none of our headers
+	Files   []CUDAFile `json:",omitempty"` // a header is not there: what was read, and places that have none (of size -1); else nothing
 }
 
 // Error is the log.

@@ -131,8 +131,20 @@ func (o *Options) PCHArgs(p *Place, to string) []string {
 
 // Args are clang's arguments for a program named name. Dependencies are written to deps, code to standard output.
 func (o *Options) Args(p *Place, name, deps string) []string {
+	return o.args(p, name, false, "-dependency-file", deps, "-MT", "x")
+}
+
+// LookArgs are the arguments for only preprocessing it, which is enough to know that a header is missing. The files that are included are
+// written to list, a line each.
+func (o *Options) LookArgs(p *Place, name, list string) []string {
+	return o.args(p, name, true, "-header-include-file", list)
+}
+
+func (o *Options) args(p *Place, name string, look bool, files ...string) []string {
 	args := append(o.language(p), p.tuning()...)
 	switch {
+	case look:
+		args = append(args, "-Eonly")
 	case o.SyntaxOnly:
 		args = append(args, "-fsyntax-only")
 	case o.LTO:
@@ -152,7 +164,7 @@ func (o *Options) Args(p *Place, name, deps string) []string {
 	case o.Lines:
 		args = append(args, "-debug-info-kind=line-directives-only", "-dwarf-version=2", "-fno-dwarf-directory-asm")
 	}
-	if p.Libdevice != "" && !o.SyntaxOnly && !o.LTO {
+	if p.Libdevice != "" && !o.SyntaxOnly && !o.LTO && !look {
 		args = append(args, "-mlink-builtin-bitcode", p.Libdevice)
 	}
 	headers := filepath.Join(p.Work, HeaderRoot)
@@ -181,10 +193,10 @@ func (o *Options) Args(p *Place, name, deps string) []string {
 	if p.Overlay != "" {
 		args = append(args, "-ivfsoverlay", p.Overlay)
 	}
-	return append(args,
+	args = append(args,
 		"-Wno-everything", "-Wunused-variable", "-Wunused-but-set-variable", "-Wreturn-type", "-W#warnings", "-Wno-unused-const-variable",
-		"-ferror-limit", "100", "-fno-diagnostics-show-line-numbers", "-fno-diagnostics-show-option", "-fcaret-diagnostics-max-lines=1", "-fmessage-length=0", "-fno-spell-checking",
-		"-dependency-file", deps, "-MT", "x", "-sys-header-deps", filepath.Join(p.Work, SourceFile))
+		"-ferror-limit", "100", "-fno-diagnostics-show-line-numbers", "-fno-diagnostics-show-option", "-fcaret-diagnostics-max-lines=1", "-fmessage-length=0", "-fno-spell-checking")
+	return append(append(args, files...), "-sys-header-deps", filepath.Join(p.Work, SourceFile))
 }
 
 // Text is the source as clang reads it: with the name that messages use, and a variable for each expression whose name is wanted.

@@ -46,6 +46,24 @@ func read(text string) []message {
 	return list
 }
 
+// Missing is an include of a header that is not there.
+type Missing struct {
+	File string // that includes it, as clang names it
+	Name string
+}
+
+var missingHeader = lazyre.New(`^'(.*)' file not found$`)
+
+// MissingHeader is the include that a compilation ended at, nil if it did not.
+func MissingHeader(text string) *Missing {
+	for _, m := range read(text) {
+		if name := missingHeader().FindStringSubmatch(m.text); name != nil && m.level == "fatal error" {
+			return &Missing{m.file, name[1]}
+		}
+	}
+	return nil
+}
+
 // words are clang's messages and what NVRTC's compiler says to the same mistake. number is the message's, of those that are warnings.
 var words = []struct {
 	clang  lazyre.Expression

@@ -30,6 +30,7 @@ type clangs struct {
 	ready   *clang   // one that has started and waits for its arguments; guarded by mu
 	folders []string // what that one may read besides, and the next one will; guarded by mu
 	next    int      // number of the next compilation; guarded by mu
+	lacking bool     // the last program lacked a header; guarded by mu
 	busy    int      // guarded by mu
 	last    time.Time
 }
@@ -188,6 +189,12 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 		return nil, err
 	}
 	t.done("prelude")
+	if f.lacked() {
+		if bad := f.look(job, c, p); bad != nil {
+			return nil, bad
+		}
+		t.done("look")
+	}
 	out, err := f.clang(job, o.Args(p, c.Name, depsFile))
 	if err == nil && out.code != 0 && p.PCH != "" && strings.Contains(out.stderr, "PCH file") {
 		p.PCH = "" // the options do not suit it
@@ -218,7 +225,13 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 		if log == "" {
 			return nil, &compile.Crash{Kernel: c.Name, Signal: out.cause, Detail: out.last()}
 		}
-		return nil, &compile.CUDAError{Log: log}
+		bad := &compile.CUDAError{Log: log}
+		if cudacc.MissingHeader(out.stderr) != nil {
+			if looked := f.look(job, c, p); looked != nil {
+				bad.Files = looked.Files
+			}
+		}
+		return nil, bad
 	}
 	code := &compile.CUDACode{Log: log, Files: files(out.deps, p)}
 	code.Code, code.Names = o.Finish(out.stdout, len(c.Exprs))
