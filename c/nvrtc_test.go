@@ -51,6 +51,9 @@ func TestNVRTCAgain(t *testing.T) {
 			}
 			env := []string{"KUDZU_CACHE_DIR=" + cache}
 			want, image := again(t, exe, dir, env)
+			if strings.Count(want, `cannot open source file "nowhere.h"`) != 2 {
+				t.Errorf("a header that is not there:\n%s", want)
+			}
 			if !image || !strings.Contains(want, "_Z5twiceIfEvPT_") || !strings.Contains(want, "was declared but never referenced") {
 				t.Fatalf("the first time, Go %v:\n%s", image, want)
 			}
@@ -75,6 +78,10 @@ func TestNVRTCAgain(t *testing.T) {
 			damage(t, cache)
 			check("damaged entries", dir, env, true, true)
 			check("which were written again", dir, env, true, false)
+			if err := os.WriteFile(filepath.Join(dir, "include/nowhere.h"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			check("a header that was not there", dir, env, false, true)
 			header(t, dir, 50)
 			check("a changed header", dir, env, false, true)
 		})
@@ -108,6 +115,32 @@ func damage(t *testing.T, cache string) {
 		b[len(b)-1] ^= 1
 		if err := os.WriteFile(f, b, 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestNVRTCWaits: while a program that was answered from the cache is compiled in Go, calls of other programs return, and forks.
+func TestNVRTCWaits(t *testing.T) {
+	libs := dist(t)
+	if _, err := os.Stat(filepath.Join(libs, "../bin/kudzu")); err != nil {
+		t.Skip("no compiler: make dist")
+	}
+	if clang, err := exec.Command("../scripts/setup.sh", "clang").Output(); err != nil || len(clang) == 0 {
+		t.Skip("no clang")
+	}
+	exe := compile(t, "nvrtc_wait", "-L"+libs, "-l:libnvrtc.so.13", "-lpthread")
+	cache := t.TempDir()
+	if err := os.Chmod(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{{nil, "all 0\n"}, {[]string{cache}, "others 0, the child 0, before it was over 3\nall 0\n"}} {
+		cmd := exec.Command(exe, c.args...)
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libs, "KUDZU_LOG=", "KUDZU_COMPILER=", "KUDZU_CACHE_DIR="+cache)
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != c.want {
+			t.Fatalf("%v: %v\n%s", c.args, err, out)
 		}
 	}
 }

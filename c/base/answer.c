@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char format[] = "kudzu NVRTC answer 1"; // of key and payload
+static const char format[] = "kudzu NVRTC answer 2"; // of key and payload
 
 static void add(struct kz_blake3 *h, const void *data, uint64_t n) {
 	kz_blake3_add(h, &n, sizeof n);
@@ -199,6 +199,10 @@ struct kz_answer *kz_answer_find(const uint8_t key[KZ_BLAKE3_OUT], uint64_t expr
 	struct kz_text left = a ? read_entry(key, &a->bytes) : (struct kz_text){0}, is = text(&left);
 	if (is.bytes != sizeof format - 1 || memcmp(is.at, format, is.bytes))
 		goto none;
+	uint64_t code = number(&left);
+	if (code && code != KZ_NVRTC_ERROR_COMPILATION)
+		goto none;
+	a->code = (int)code;
 	a->log = text(&left), a->ptx = text(&left), a->cubin = text(&left), a->lto = text(&left);
 	a->count = number(&left);
 	if (a->count != exprs || !a->log.bytes || !a->ptx.bytes)

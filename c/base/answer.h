@@ -11,8 +11,9 @@ struct kz_text {
 	uint64_t bytes;
 };
 
-// kz_answer is a compilation that succeeded. Texts lie in bytes.
+// kz_answer is a compilation that succeeded, or one of which only code and log count, for a header was missing. Texts lie in bytes.
 struct kz_answer {
+	int code; // of nvrtcCompileProgram
 	struct kz_answer *before; // of the same program: what was given of it stays until the program is destroyed
 	struct kz_text log, ptx, cubin, lto;
 	struct kz_text *names; // one for each expression, with a NUL, empty where there is none

@@ -14,6 +14,7 @@
 struct program {
 	uint64_t handle;
 	uint64_t go; // what Go calls it, 0 as long as it is kept here
+	int moving;  // a thread makes it in Go: nobody else changes it
 	struct kz_request request; // its texts, name and exprs, and the options of the answer, are copies
 	struct kz_answer *answer;
 };
@@ -21,13 +22,22 @@ struct program {
 // A handle has a tag that internal/handle does not use; 63…56 tag, 55…28 count, 27…4 place.
 enum { TAG = 0x4c, MOST_PROGRAMS = 1 << 20, MOST_HEADERS = 1 << 12, MOST_OPTIONS = 1 << 12 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards all programs; after load_lock, and held while Go makes a program
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards all programs; after load_lock
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;  // a program is in Go now
 static struct program **programs;
 static uint64_t places, counter;
 
 static void *_Atomic go[KZ_SLOTS_nvrtc]; // Go's functions, once they are there
 
-void kz_nvrtc_fork(int when) { kz_fork_lock(&lock, when); }
+void kz_nvrtc_fork(int when) {
+	kz_fork_lock(&lock, when);
+	if (when <= 0)
+		return;
+	pthread_cond_init(&moved, NULL);
+	for (uint64_t i = 0; i < places; i++) // whoever moved it is not in this process
+		if (programs[i])
+			programs[i]->moving = 0;
+}
 
 // find is a program. Preconditions: lock is held.
 static struct program *find(uint64_t handle) {
@@ -98,13 +108,14 @@ typedef int destroy_fn(uint64_t *program);
 // The slot of a function that each release has a row of its own for.
 static uint32_t create_slot(int library) { return library == KZ_LIB_nvrtc12 ? KZ_nvrtc_nvrtcCreateProgram_12 : KZ_nvrtc_nvrtcCreateProgram; }
 
-// hand_over makes a program in Go as it is here. Preconditions: lock is held, Go's functions are there.
-static int hand_over(struct program *p) {
-	struct kz_request *r = &p->request;
+// make_in_go makes a program in Go as it is here, which compiles it if it was compiled: that may take long. Gives what Go calls it.
+// Preconditions: it is moving, Go's functions are there.
+static uint64_t make_in_go(const struct program *p) {
+	const struct kz_request *r = &p->request;
 	const uint64_t headers = r->text_count / 2;
 	const char **list = calloc(2 * headers + 1, sizeof *list);
 	if (!list)
-		return KZ_NVRTC_ERROR_OUT_OF_MEMORY;
+		return 0;
 	for (uint64_t i = 0; i < headers; i++) {
 		list[i] = r->texts[2 + 2 * i].at;
 		list[headers + i] = r->texts[1 + 2 * i].at;
@@ -115,10 +126,29 @@ static int hand_over(struct program *p) {
 	for (uint64_t i = 0; !rc && i < r->expr_count; i++)
 		rc = ((two_fn *)atomic_load(&go[KZ_nvrtc_nvrtcAddNameExpression]))(made, (uint64_t)(uintptr_t)r->exprs[i]);
 	if (!rc && p->answer) // it was compiled: it is so in Go, too
-		rc = ((compile_fn *)atomic_load(&go[KZ_nvrtc_nvrtcCompileProgram]))(made, r->option_count, r->options);
+		(void)((compile_fn *)atomic_load(&go[KZ_nvrtc_nvrtcCompileProgram]))(made, r->option_count, r->options);
+	return made;
+}
+
+// hand_over moves a program to Go, unless another thread does, which is waited for. A program that Go did not take is none: its calls
+// say so. Preconditions: lock is held, which others get meanwhile; Go's functions are there.
+static void hand_over(uint64_t handle) {
+	struct program *p = find(handle);
+	while (p && p->moving) {
+		pthread_cond_wait(&moved, &lock);
+		p = find(handle);
+	}
+	if (!p || p->go)
+		return;
+	p->moving = 1;
+	pthread_mutex_unlock(&lock);
+	uint64_t made = make_in_go(p); // destroy() waits until it is moved
+	pthread_mutex_lock(&lock);
 	p->go = made;
-	free_texts(r);
-	return rc;
+	p->moving = 0;
+	if (made)
+		free_texts(&p->request);
+	pthread_cond_broadcast(&moved);
 }
 
 // in_go is what Go calls a program, and what it does not know for one that nobody knows. *fn is Go's function of the slot.
@@ -131,9 +161,9 @@ static uint64_t in_go(uint64_t handle, uint32_t slot, void **fn) {
 	if (!p)
 		return handle;
 	pthread_mutex_lock(&lock);
+	if (atomic_load(&go[slot]))
+		hand_over(handle);
 	p = find(handle);
-	if (p && !p->go && atomic_load(&go[slot]))
-		(void)hand_over(p); // a program that Go did not take is none: its calls say so
 	uint64_t is = p ? p->go : 0;
 	pthread_mutex_unlock(&lock);
 	return is;
@@ -176,6 +206,8 @@ static int destroy(uint64_t *at) {
 	struct program *p = at ? find(*at) : NULL;
 	if (p)
 		programs[p->handle >> 4 & 0xffffff] = NULL;
+	while (p && p->moving)
+		pthread_cond_wait(&moved, &lock);
 	pthread_mutex_unlock(&lock);
 	if (!p)
 		return ((destroy_fn *)as_go(KZ_LIB_nvrtc13, KZ_nvrtc_nvrtcDestroyProgram))(at);
@@ -190,7 +222,7 @@ static int add_name(uint64_t handle, const char *expr) {
 	pthread_mutex_lock(&lock);
 	struct program *p = expr ? find(handle) : NULL;
 	int kept = 0;
-	if (p && !p->go && !p->answer) {
+	if (p && !p->go && !p->moving && !p->answer) {
 		struct kz_request *r = &p->request;
 		for (uint64_t i = 0; i < r->expr_count; i++)
 			kept |= !strcmp(r->exprs[i], expr);
@@ -229,12 +261,12 @@ static int keep_options(struct kz_request *r, int n, const char *const *options)
 
 static int compile(uint64_t handle, int n, const char *const *options) {
 	uint8_t key[KZ_BLAKE3_OUT];
-	int plain = n >= 0 && n <= MOST_OPTIONS && (!n || options), keyed = 0, answered = 0, saved = errno;
+	int plain = n >= 0 && n <= MOST_OPTIONS && (!n || options), keyed = 0, answered = 0, code = 0, saved = errno;
 	for (int i = 0; plain && i < n; i++)
 		plain = options[i] != NULL;
 	pthread_mutex_lock(&lock);
 	struct program *p = plain && kz_log_level() < 4 ? find(handle) : NULL; // the driver's log tells of what comes from the cache
-	if (p && !p->go) {
+	if (p && !p->go && !p->moving) {
 		struct kz_request r = p->request;
 		r.options = options, r.option_count = n;
 		keyed = kz_answer_key(&r, key);
@@ -242,7 +274,7 @@ static int compile(uint64_t handle, int n, const char *const *options) {
 		if (a && keep_options(&p->request, n, options)) {
 			a->before = p->answer;
 			p->answer = a;
-			answered = 1;
+			answered = 1, code = a->code;
 		} else {
 			kz_answer_free(a);
 			kz_answer_free(p->answer); // Go compiles, and does it once
@@ -252,7 +284,7 @@ static int compile(uint64_t handle, int n, const char *const *options) {
 	pthread_mutex_unlock(&lock);
 	errno = saved;
 	if (answered)
-		return 0;
+		return code;
 	void *fn;
 	uint64_t is = in_go(handle, KZ_nvrtc_nvrtcCompileProgram, &fn);
 	struct kz_thread *t = kz_thread();
@@ -267,6 +299,8 @@ static int answered(uint64_t handle, void *to, int size, size_t part) {
 	pthread_mutex_lock(&lock);
 	struct program *p = to ? find(handle) : NULL;
 	const struct kz_answer *a = p && !p->go ? p->answer : NULL;
+	if (a && a->code && part != offsetof(struct kz_answer, log))
+		a = NULL; // what there is of a program that was not compiled Go says
 	if (a) {
 		const struct kz_text *text = (const struct kz_text *)((const char *)a + part);
 		if (size)
@@ -309,7 +343,7 @@ static int lowered(uint64_t handle, const char *expr, const char **to) {
 	pthread_mutex_lock(&lock);
 	struct program *p = expr && to ? find(handle) : NULL;
 	const char *name = NULL;
-	for (uint64_t i = 0; p && !p->go && p->answer && i < p->answer->count; i++)
+	for (uint64_t i = 0; p && !p->go && p->answer && !p->answer->code && i < p->answer->count; i++)
 		if (!strcmp(p->request.exprs[i], expr) && p->answer->names[i].bytes)
 			name = p->answer->names[i].at;
 	if (name)

@@ -78,6 +78,8 @@ static const struct request {
     {"a.cu", source, headers, 1, {"twice<float>", "&seven"}, {"-arch", "compute_80", "--use_fast_math"}},
     {"a.cu", source, NULL, 0, {"twice<float>", "&seven"}, {"-arch=compute_80", "-Iinclude"}},
     {"a.cu", "extern \"C\" __global__ void none() {}", NULL, 0, {0}, {0}},
+    {"a.cu", "int unused;\n#include \"k.h\"\n#include <nowhere.h>\n__global__ void none() {}", NULL, 0, {0}, {"-arch=compute_80", "-Iinclude"}},
+    {"a.cu", "#include <nowhere.h>\n__global__ void none() {}", NULL, 0, {0}, {"-arch=compute_80", "-Iinclude"}}, // the one before was not compiled
 };
 
 int main(int argc, char **argv) {
@@ -90,11 +92,15 @@ int main(int argc, char **argv) {
 		printf("%zu: %d\n", i, nvrtcCreateProgram(&p, r->source, r->name, r->headers_count, (const char **)r->headers, (const char **)names));
 		for (int k = 0; k < 3 && r->exprs[k]; k++) printf("  %d\n", nvrtcAddNameExpression(p, r->exprs[k]));
 		while (n < 5 && r->options[n]) n++;
-		printf("  %d\n", nvrtcCompileProgram(p, n, (const char **)r->options));
-		all(p);
+		int rc = nvrtcCompileProgram(p, n, (const char **)r->options);
+		printf("  %d\n", rc);
+		if (rc)
+			text("log", p, nvrtcGetProgramLogSize, nvrtcGetProgramLog);
+		else
+			all(p);
 		for (int k = 0; k < 3 && r->exprs[k]; k++) name(p, r->exprs[k]);
 		nvrtcProgram was = p;
-		if (argc > 1 && i % 9 == 0) odd(p);
+		if (argc > 1 && (i % 9 == 0 || rc)) odd(p);
 		printf("  %d\n", nvrtcDestroyProgram(&p));
 		if (argc > 1) printf("  %p %d", (void *)p, nvrtcDestroyProgram(&p)), printf(" %d\n", nvrtcDestroyProgram(&was));
 	}

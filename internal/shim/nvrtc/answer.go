@@ -10,7 +10,7 @@ import (
 )
 
 // answerFormat begins and ends the payload of an answer: c/base/answer.c reads no other.
-const answerFormat = "kudzu NVRTC answer 1"
+const answerFormat = "kudzu NVRTC answer 2"
 
 // key is what c/base calls the answer to the call under way, if it keeps one.
 func (t *Thread) key() (k [32]byte, ok bool) {
@@ -23,8 +23,9 @@ func (t *Thread) key() (k [32]byte, ok bool) {
 }
 
 // answer is the payload that c/base answers the same request from the next time, without Go: texts and numbers of 8 bytes, a text
-// behind its length. Files that the result depends on come last; one of size -1 must not be there. mu is held.
-func (p *program) answer(files []compile.CUDAFile) []byte {
+// behind its length. Of a program that was not compiled, the log counts. Files that the result depends on come last; one of size -1 must
+// not be there. mu is held.
+func (p *program) answer(rc Result, files []compile.CUDAFile) []byte {
 	var b []byte
 	number := func(n int64) { b = binary.LittleEndian.AppendUint64(b, uint64(n)) }
 	text := func(s string) {
@@ -32,6 +33,7 @@ func (p *program) answer(files []compile.CUDAFile) []byte {
 		b = append(b, s...)
 	}
 	text(answerFormat)
+	number(int64(rc))
 	text(p.log + "\x00")
 	text(p.ptx)
 	text(string(p.cubin))

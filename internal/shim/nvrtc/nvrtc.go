@@ -27,6 +27,7 @@ const (
 	invalidInput   = Result(nvrtcapi.NVRTC_ERROR_INVALID_INPUT)
 	invalidProgram = Result(nvrtcapi.NVRTC_ERROR_INVALID_PROGRAM)
 	invalidOption  = Result(nvrtcapi.NVRTC_ERROR_INVALID_OPTION)
+	success        = Result(nvrtcapi.NVRTC_SUCCESS)
 	notCompiled    = Result(nvrtcapi.NVRTC_ERROR_COMPILATION)
 	noBuiltins     = Result(nvrtcapi.NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
 	tooLate        = Result(nvrtcapi.NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION)

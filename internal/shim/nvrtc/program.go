@@ -195,6 +195,9 @@ func (p *program) compile(o *cudacc.Options, key [32]byte, keep bool) error {
 		return noBuiltins
 	case errors.As(err, &bad):
 		p.log += bad.Log
+		if keep && len(bad.Files) > 0 {
+			compiler.Keep(key, p.answer(notCompiled, slices.Concat(compiler.Tools(), bad.Files)))
+		}
 		return notCompiled
 	case err != nil:
 		p.log += "nvrtc: error: " + err.Error() + "\n"
@@ -212,7 +215,7 @@ func (p *program) compile(o *cudacc.Options, key [32]byte, keep bool) error {
 		}
 	}
 	if keep {
-		compiler.Keep(key, p.answer(slices.Concat(compiler.Tools(), code.Files)))
+		compiler.Keep(key, p.answer(success, slices.Concat(compiler.Tools(), code.Files)))
 	}
 	return timed(o, &p.log)
 }
