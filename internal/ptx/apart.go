@@ -127,16 +127,20 @@ func bounds(x *Index, kernel string) string {
 
 // apartShared lists the shared variables that a kernel and the functions of tables reach, in the module's order.
 func (x *Index) apartShared(kernel string) []string {
+	x.sharedOnce.Do(func() { // all of their text, which may be 100 MB: once, not for each kernel
+		c := x.apartCutter()
+		for _, name := range x.addressTaken() {
+			if c.state[name] == 0 {
+				c.visit(name)
+			}
+		}
+		x.shared = c.state
+	})
 	c := x.apartCutter()
 	c.visit(kernel)
-	for _, name := range x.addressTaken() {
-		if c.state[name] == 0 {
-			c.visit(name)
-		}
-	}
 	var names []string
 	for i := range x.items {
-		if v := x.items[i].v; v != nil && v.v.Space == SpaceShared && c.state[v.v.Name] != 0 {
+		if v := x.items[i].v; v != nil && v.v.Space == SpaceShared && c.state[v.v.Name]+x.shared[v.v.Name] != 0 {
 			names = append(names, v.v.Name)
 		}
 	}

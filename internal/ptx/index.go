@@ -34,6 +34,9 @@ type Index struct {
 	takenOnce sync.Once
 	taken     []string // functions whose addresses are taken
 
+	sharedOnce sync.Once
+	shared     map[string]uint8 // what they reach
+
 	pointersOnce sync.Once
 	pointers     bool // it is large and calls through pointers
 }
