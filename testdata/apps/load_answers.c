@@ -24,14 +24,12 @@ static void ask_real(void *lib, const char *name, int is_float) {
 }
 
 int main(void) {
-	void *shmem = dlopen("libnvshmem_host.so.3", RTLD_NOW), *lt = dlopen("libcusparseLt.so.0", RTLD_NOW);
+	void *shmem = dlopen("libnvshmem_host.so.3", RTLD_NOW);
 	ask(shmem, "nvshmemx_hostlib_init_attr");
 	ask(shmem, "nvshmem_malloc");
 	ask(shmem, "nvshmemx_float_sum_reduce_on_stream");
 	ask_real(shmem, "nvshmem_float_g", 1);
 	ask_real(shmem, "nvshmem_double_atomic_fetch", 0);
-	ask(lt, "cusparseLtInit");
-	ask(lt, "cusparseLtMatmul");
 	ask(dlopen("libcupti.so.12", RTLD_NOW), "cuptiSubscribe");
 	ask(dlopen("libcupti.so.13", RTLD_NOW), "cuptiSubscribe");
 	return 0;
