@@ -57,6 +57,7 @@ type attention struct {
 	queries, keys, d, dv int64
 	group                int64
 	chunk, rows          int64 // heads of keys, and rows of their scores, at a time
+	narrow               bool  // rows are of neighbouring queries, which see some of the keys: only these are computed
 	stats                Tensor
 }
 
@@ -88,7 +89,51 @@ func (r *Run) attention(a Attention, q, k, v Tensor, stats Tensor) (*attention, 
 	if c.chunk == 1 {
 		c.rows = max(1, min(c.rows, scoreBytes/row))
 	}
+	c.narrow = (a.HasLeft || a.HasRight) && (!a.BottomRight || a.SeqQ == 0 && a.SeqKV == 0) && a.Dropout.Dump.Addr == 0
+	if c.narrow {
+		c.rows = max(1, min(c.rows, c.queries, narrowRows))
+		c.chunk = max(1, min(c.batch*c.headsK, scoreBytes/(row*c.rows)))
+	}
 	return c, nil
+}
+
+// narrowRows is how many queries are computed together where each sees other keys: fewer compute less that is masked, in smaller
+// products.
+const narrowRows = 64
+
+// pieces are the rows of the scores of a part, and of each the keys that they see. Keys begin at a multiple of a warp's lanes.
+func (c *attention) pieces(p some) iter.Seq[some] {
+	return func(yield func(some) bool) {
+		for all := c.group * c.queries; p.from < all; p.from += p.rows {
+			p.rows, p.key, p.keys = min(c.rows, all-p.from), 0, c.keys
+			if c.narrow {
+				first := p.from % c.queries
+				p.rows = min(p.rows, c.queries-first)
+				low, high := c.sees(first, first+p.rows)
+				p.key, p.keys = low, high-low
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// sees are the keys that queries see between them, at least one.
+func (c *attention) sees(from, to int64) (low, high int64) {
+	diagonal := int64(0)
+	if c.BottomRight {
+		diagonal = c.keys - c.queries
+	}
+	high = c.keys
+	if c.HasRight {
+		high = min(high, to+diagonal+c.Right)
+	}
+	high = max(high, min(1, c.keys))
+	if c.HasLeft {
+		low = min(max(from+diagonal-c.Left+1, 0), high-1) / warp * warp
+	}
+	return max(low, 0), high
 }
 
 // heads lays a tensor out as kernels/attention.cu has it; where its side is 1 it is the same for all.
@@ -106,8 +151,8 @@ func putHeads(q *shim.Params, t Tensor, g Ragged) {
 	q.U32(flag(g.Wide), 0)
 }
 
-// some are rows of the scores: of n heads of keys from the first, rows from a row of each.
-type some struct{ first, n, from, rows int64 }
+// some is a part of the scores: of n heads of keys from the first, rows from a row of each, and of those keys from a key.
+type some struct{ first, n, from, rows, key, keys int64 }
 
 // side is a tensor of heads with what belongs to it, and its copy.
 type side struct {
@@ -128,7 +173,7 @@ func (c *attention) move(name string, s side, first, n int64) error {
 // put lays Scores out.
 func (c *attention) put(q *shim.Params, scores, other uint64, p some) {
 	q.U64(scores, other).U32(uint32(c.batch), uint32(c.heads), uint32(c.queries), uint32(c.keys), uint32(c.group))
-	q.U32(uint32(p.first), uint32(p.from), uint32(p.rows)).U64(c.SeqQ, c.SeqKV).F64(c.Scale)
+	q.U32(uint32(p.first), uint32(p.from), uint32(p.rows), uint32(p.key), uint32(p.keys)).U64(c.SeqQ, c.SeqKV).F64(c.Scale)
 	banded := flag(c.HasLeft) | flag(c.HasRight)<<1 | flag(c.BottomRight)<<2
 	q.U32(uint32(clamp32(c.Left)), uint32(clamp32(c.Right)), banded, flag(c.ALiBi))
 	putHeads(q, c.Bias, Ragged{})
@@ -230,7 +275,7 @@ func (r *Run) Attention(a Attention, q, k, v, o, stats Tensor) error {
 		if err := c.load(w, q, k, v, p); err != nil {
 			return err
 		}
-		for p.from = 0; p.from < c.group*c.queries; p.from += c.rows {
+		for p := range c.pieces(p) {
 			if err := c.forward(w, p); err != nil {
 				return err
 			}
@@ -266,7 +311,6 @@ func (c *attention) load(w room, q, k, v Tensor, p some) error {
 // forward computes some rows.
 func (c *attention) forward(w room, p some) error {
 	all := c.group * c.queries
-	p.rows = min(c.rows, all-p.from)
 	if err := c.scores(w.q, w.k, w.scores, c.d, p); err != nil {
 		return err
 	}
@@ -276,14 +320,14 @@ func (c *attention) forward(w room, p some) error {
 	if err := c.r.launch(attentionKernels, "softmax", spread(p.n*p.rows), oneWarp, &q); err != nil {
 		return err
 	}
-	return c.times(cublas.Product{M: c.dv, N: p.rows, K: c.keys, Batch: p.n, A: matrix(w.v, c.dv, c.keys*c.dv, asIs),
-		B: matrix(w.scores, c.keys, p.rows*c.keys, asIs), C: matrix(w.o+uint64(p.from*c.dv*4), c.dv, all*c.dv, asIs)}, Plain)
+	return c.times(cublas.Product{M: c.dv, N: p.rows, K: p.keys, Batch: p.n, A: matrix(w.v+uint64(p.key*c.dv*4), c.dv, c.keys*c.dv, asIs),
+		B: matrix(w.scores, p.keys, p.rows*p.keys, asIs), C: matrix(w.o+uint64(p.from*c.dv*4), c.dv, all*c.dv, asIs)}, Plain)
 }
 
-// scores are rows of x times all of y, each of d elements: Q Kᵀ, or dO Vᵀ.
+// scores are rows of x times those of y that they see, each of d elements: Q Kᵀ, or dO Vᵀ.
 func (c *attention) scores(x, y, to uint64, d int64, p some) error {
-	return c.times(cublas.Product{M: c.keys, N: p.rows, K: d, Batch: p.n, A: matrix(y, d, c.keys*d, turned),
-		B: matrix(x+uint64(p.from*d*4), d, c.group*c.queries*d, asIs), C: matrix(to, c.keys, p.rows*c.keys, asIs)}, Plain)
+	return c.times(cublas.Product{M: p.keys, N: p.rows, K: d, Batch: p.n, A: matrix(y+uint64(p.key*d*4), d, c.keys*d, turned),
+		B: matrix(x+uint64(p.from*d*4), d, c.group*c.queries*d, asIs), C: matrix(to, p.keys, p.rows*p.keys, asIs)}, Plain)
 }
 
 // Gradients are where those of an attention go. Bias may be without address.
@@ -322,7 +366,15 @@ func (r *Run) AttentionBackward(a Attention, q, k, v, do, stats Tensor, to Gradi
 		if err := c.move("take_", side{do, a.RaggedO, a.SeqQ, w.do}, p.first*c.group, p.n*c.group); err != nil {
 			return err
 		}
-		for p.from = 0; p.from < c.group*c.queries; p.from += c.rows {
+		if c.narrow { // no part of the scores is of all keys: all add
+			if err := c.r.zero(w.dk, p.n*c.keys*c.d*4); err != nil {
+				return err
+			}
+			if err := c.r.zero(w.dv, p.n*c.keys*c.dv*4); err != nil {
+				return err
+			}
+		}
+		for p := range c.pieces(p) {
 			if err := c.backward(w, bias, p); err != nil {
 				return err
 			}
@@ -339,8 +391,6 @@ func (r *Run) AttentionBackward(a Attention, q, k, v, do, stats Tensor, to Gradi
 
 // backward adds what some rows give.
 func (c *attention) backward(w room, bias Tensor, p some) error {
-	all := c.group * c.queries
-	p.rows = min(c.rows, all-p.from)
 	if err := c.scores(w.q, w.k, w.scores, c.d, p); err != nil {
 		return err
 	}
@@ -366,20 +416,20 @@ func (c *attention) backward(w room, bias Tensor, p some) error {
 func (c *attention) gradients(w room, p some) error {
 	all := c.group * c.queries
 	more := Scale{Alpha: 1, Beta: 1}
-	if p.from == 0 {
+	if p.from == 0 && !c.narrow {
 		more.Beta = 0
 	}
 	at := func(x uint64, d int64) cublas.View { return matrix(x+uint64(p.from*d*4), d, all*d, asIs) }
-	of := func(x uint64, d int64) cublas.View { return matrix(x, d, c.keys*d, asIs) }
-	rows := func(x uint64, op blas.CublasOperation_t) cublas.View { return matrix(x, c.keys, p.rows*c.keys, op) }
-	if err := c.times(cublas.Product{M: c.dv, N: c.keys, K: p.rows, Batch: p.n, A: at(w.do, c.dv), B: rows(w.scores, turned), C: of(w.dv, c.dv)}, more); err != nil {
+	of := func(x uint64, d int64) cublas.View { return matrix(x+uint64(p.key*d*4), d, c.keys*d, asIs) }
+	rows := func(x uint64, op blas.CublasOperation_t) cublas.View { return matrix(x, p.keys, p.rows*p.keys, op) }
+	if err := c.times(cublas.Product{M: c.dv, N: p.keys, K: p.rows, Batch: p.n, A: at(w.do, c.dv), B: rows(w.scores, turned), C: of(w.dv, c.dv)}, more); err != nil {
 		return err
 	}
-	if err := c.times(cublas.Product{M: c.d, N: p.rows, K: c.keys, Batch: p.n, A: of(w.k, c.d), B: rows(w.grad, asIs), C: at(w.dq, c.d)}, Scale{Alpha: c.Scale}); err != nil {
+	if err := c.times(cublas.Product{M: c.d, N: p.rows, K: p.keys, Batch: p.n, A: of(w.k, c.d), B: rows(w.grad, asIs), C: at(w.dq, c.d)}, Scale{Alpha: c.Scale}); err != nil {
 		return err
 	}
 	more.Alpha = c.Scale
-	return c.times(cublas.Product{M: c.d, N: c.keys, K: p.rows, Batch: p.n, A: at(w.q, c.d), B: rows(w.grad, turned), C: of(w.dk, c.d)}, more)
+	return c.times(cublas.Product{M: c.d, N: p.keys, K: p.rows, Batch: p.n, A: at(w.q, c.d), B: rows(w.grad, turned), C: of(w.dk, c.d)}, more)
 }
 
 func (c *attention) leave(w room, to Gradients, p some) error {

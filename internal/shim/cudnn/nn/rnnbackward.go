@@ -13,7 +13,7 @@ func (n *RNN) BackwardData(r *Run, s Sequences, dy, dx uint64, g RNNGradients, w
 		return err
 	}
 	defer done()
-	if err := q.widen(weights, q.weights, n.Weights()); err != nil {
+	if err := q.bringWeights(weights); err != nil {
 		return err
 	}
 	var p shim.Params
@@ -110,30 +110,38 @@ func (n *RNN) BackwardWeights(r *Run, s Sequences, dw, reserve uint64, add bool)
 		return err
 	}
 	defer done()
+	own := n.Type != q.sum // gradients in a program's type are made of a copy
+	if !own {
+		q.grads = dw
+	}
 	for pseudo := range n.Layers * n.Dirs {
-		if err := q.weightsOf(pseudo); err != nil {
+		if err := q.weightsOf(pseudo, add && !own); err != nil {
 			return err
 		}
+	}
+	if !own {
+		return nil
 	}
 	return q.narrow(q.grads, dw, n.Weights(), add)
 }
 
-// weightsOf are the gradients of one layer in one direction.
-func (q *rnnRun) weightsOf(pseudo int64) error {
+// weightsOf are the gradients of one layer in one direction, or with add their sums with what is there.
+func (q *rnnRun) weightsOf(pseudo int64, add bool) error {
+	beta := float64(flag(add))
 	layer, dir := pseudo/q.Dirs, pseudo%q.Dirs
 	p, w, in, g := &q.passes[pseudo], q.parts(pseudo), q.input(layer), q.RNN.gates()
 	to := func(x Piece) table { return table{at: q.grads + uint64(x.At*q.size), width: x.Cols} }
 	if w.w.Rows > 0 {
-		if err := q.multiply(g, in, q.rows(), table{p.dx, g, true}, table{at: q.layers[layer].x, width: in}, 0, to(w.w)); err != nil {
+		if err := q.multiply(g, in, q.rows(), table{p.dx, g, true}, table{at: q.layers[layer].x, width: in}, beta, to(w.w)); err != nil {
 			return err
 		}
 	}
 	before, _ := q.around(p.s, 0, dir, q.Proj)
-	if err := q.multiply(g, q.Proj, q.rows(), table{p.dr, g, true}, table{at: before, width: q.Proj}, 0, to(w.r)); err != nil {
+	if err := q.multiply(g, q.Proj, q.rows(), table{p.dr, g, true}, table{at: before, width: q.Proj}, beta, to(w.r)); err != nil {
 		return err
 	}
 	if p.full != 0 {
-		if err := q.multiply(q.Proj, q.Hidden, q.rows(), table{p.d, q.Proj, true}, table{at: p.full, width: q.Hidden}, 0, to(w.p)); err != nil {
+		if err := q.multiply(q.Proj, q.Hidden, q.rows(), table{p.d, q.Proj, true}, table{at: p.full, width: q.Hidden}, beta, to(w.p)); err != nil {
 			return err
 		}
 	}
@@ -144,7 +152,7 @@ func (q *rnnRun) weightsOf(pseudo int64) error {
 		if x.bias.Rows == 0 {
 			continue
 		}
-		if err := q.do("rnnColumns", g, new(shim.Params).U64(x.from, uint64(q.rows()), uint64(g), to(x.bias).at)); err != nil {
+		if err := q.do("rnnColumns", g, new(shim.Params).U64(x.from, uint64(q.rows()), uint64(g), to(x.bias).at).U32(flag(add))); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ func (n *RNN) Forward(r *Run, s Sequences, x, y uint64, states RNNStates, weight
 		return err
 	}
 	defer done()
-	if err := q.widen(weights, q.weights, n.Weights()); err != nil {
+	if err := q.bringWeights(weights); err != nil {
 		return err
 	}
 	var p shim.Params
@@ -40,6 +40,15 @@ func (n *RNN) Forward(r *Run, s Sequences, x, y uint64, states RNNStates, weight
 		}
 	}
 	return nil
+}
+
+// bringWeights takes a program's weights as they are, or a copy to compute with.
+func (q *rnnRun) bringWeights(at uint64) error {
+	if q.Type == q.sum {
+		q.weights = at
+		return nil
+	}
+	return q.widen(at, q.weights, q.Weights())
 }
 
 // widen makes numbers of a program ones to compute with. From nowhere come zeros.

@@ -67,10 +67,11 @@ MOVE(bf16, bf16)
 
 // Scores are rows of the product: which heads and queries they are, and what is done to them.
 struct Scores {
-    u64 scores, other; // rows of keys; backward other has the gradients of what follows
+    u64 scores, other; // rows of keys, wide of them from key start; backward other has the gradients of what follows
     u32 batch, heads, queries, keys;
     u32 group;             // query heads of one head of keys
     u32 first, from, rows; // of the heads of keys the first; of the rows of a head (head of the group, query) the first, and how many
+    u32 start, wide;
     u64 lengthsQ, lengthsK;
     double scale;
     int left, right; // of the diagonal, keys that are seen; what is past the ends is not
@@ -123,6 +124,9 @@ INLINE Place placeOf(const Scores &s, u32 r) {
     p.row = ((s64)p.b * s.heads + p.h) * s.queries + p.i;
     return p;
 }
+
+// rowOf is a row of scores, to be indexed by key.
+INLINE float *rowOf(u64 scores, const Scores &s, u32 r) { return (float *)scores + (s64)r * s.wide - s.start; }
 
 INLINE s64 at(const Heads &t, const Place &p) { return begin(t, p.b) + p.h * t.stride[1] + p.i * t.stride[2]; }
 
@@ -192,7 +196,7 @@ INLINE float kept(const Scores &s, const Dropper &d, const Place &p, int j) {
 KERNEL softmax(Scores s, u32 count) {
     for (u32 r = BLOCK_X; r < count; r += BLOCKS_X) {
         Place p = placeOf(s, r);
-        float *row = (float *)s.scores + (s64)r * s.keys;
+        float *row = rowOf(s.scores, s, r);
         s64 bias = s.bias.at ? at(s.bias, p) : 0;
         float most = bitsToFloat(0xff800000);
         for (int j = p.low + (int)LANE; j < p.high; j += 32) {
@@ -210,7 +214,7 @@ KERNEL softmax(Scores s, u32 count) {
         sum = warpSum(sum);
         float by = sum == 0 ? 0 : 1 / sum;
         Dropper d = dropperOf(s, p);
-        for (int j = (int)LANE; j < (int)s.keys; j += 32) {
+        for (int j = (int)(s.start + LANE); j < (int)(s.start + s.wide); j += 32) {
             float v = 0;
             if (j >= p.low && j < p.high)
                 v = row[j] * by * kept(s, d, p, j);
@@ -229,12 +233,12 @@ KERNEL softmax(Scores s, u32 count) {
 KERNEL softmaxBack(Scores s, u32 count) {
     for (u32 r = BLOCK_X; r < count; r += BLOCKS_X) {
         Place p = placeOf(s, r);
-        float *row = (float *)s.scores + (s64)r * s.keys, *grad = (float *)s.other + (s64)r * s.keys;
+        float *row = rowOf(s.scores, s, r), *grad = rowOf(s.other, s, r);
         s64 bias = s.bias.at ? at(s.bias, p) : 0;
         float stat = p.inside ? (float)loadAny(s.stats.at, at(s.stats, p), s.statsType) : 0;
         Dropper d = dropperOf(s, p);
         float delta = 0;
-        for (int j = (int)LANE; j < (int)s.keys; j += 32) {
+        for (int j = (int)(s.start + LANE); j < (int)(s.start + s.wide); j += 32) {
             float v = 0, k = 0, g = 0;
             if (j >= p.low && j < p.high) {
                 k = kept(s, d, p, j);
@@ -246,7 +250,7 @@ KERNEL softmaxBack(Scores s, u32 count) {
             grad[j] = g;
         }
         delta = warpSum(delta);
-        for (int j = (int)LANE; j < (int)s.keys; j += 32) {
+        for (int j = (int)(s.start + LANE); j < (int)(s.start + s.wide); j += 32) {
             float v = row[j];
             grad[j] = v * (grad[j] - delta);
             if (s.dropout)
@@ -272,8 +276,8 @@ KERNEL biasBack(Scores s, u32 count, u64 to, u32 batch, u32 heads, u32 queries) 
                 for (u32 q = g * s.queries + low; q < g * s.queries + high; q++) {
                     if (q < s.from || q >= s.from + s.rows)
                         continue;
-                    const float *grad = (const float *)s.other + ((s64)kv * s.rows + q - s.from) * s.keys;
-                    for (u32 j = LANE; j < s.keys; j += 32)
+                    const float *grad = rowOf(s.other, s, kv * s.rows + q - s.from);
+                    for (u32 j = s.start + LANE; j < s.start + s.wide; j += 32)
                         out[j] += grad[j];
                 }
             }

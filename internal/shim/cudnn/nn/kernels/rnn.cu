@@ -185,10 +185,10 @@ template <class A> INLINE void back(const Back<A> &c) {
     }
 }
 
-// Columns are the sums of rows: a thread a column.
-template <class A> INLINE void columns(const A *from, u64 rows, u64 width, A *to) {
+// Columns are the sums of rows, or with add what is there and them: a thread a column.
+template <class A> INLINE void columns(const A *from, u64 rows, u64 width, A *to, u32 add) {
     for (u64 j = FIRST; j < width; j += STEP) {
-        A sum = 0;
+        A sum = add ? to[j] : 0;
         for (u64 r = 0; r < rows; r++)
             sum += from[r * width + j];
         to[j] = sum;
@@ -227,7 +227,7 @@ template <class A> INLINE void widened(u64 from, u32 type, A *to, u64 n) {
         carry<A>(dy, whole, part, state, total, length, t, batch, width);                                                                           \
     }                                                                                                                                              \
     KERNEL rnnBack##S(Back<A> c) { back<A>(c); }                                                                                                    \
-    KERNEL rnnColumns##S(A *from, u64 rows, u64 width, A *to) { columns<A>(from, rows, width, to); }                                                \
+    KERNEL rnnColumns##S(A *from, u64 rows, u64 width, A *to, u32 add) { columns<A>(from, rows, width, to, add); }                                   \
     KERNEL rnnFolded##S(A *from, u64 rows, u64 gates, u64 width, A *to) { folded<A>(from, rows, gates, width, to); }                                \
     KERNEL rnnNarrowed##S(A *from, u64 to, u64 n, u32 type, u32 add) { narrowed<A>(from, to, type, n, add); }                                       \
     KERNEL rnnWidened##S(u64 from, A *to, u64 n, u32 type) { widened<A>(from, type, to, n); }
