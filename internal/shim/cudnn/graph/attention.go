@@ -52,6 +52,9 @@ var expandedAttrs = []Attr{dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_KDESC, d
 	dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_DESCALE_KDESC, dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_DESCALE_VDESC, dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_DESCALE_SDESC,
 	dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_SCALE_SDESC, dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_SCALE_ODESC, dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_AMAX_SDESC, dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_AMAX_ODESC}
 
+// softmaxExtras are attributes of a softmax that the kernels of attention do not know.
+var softmaxExtras = []Attr{dnn.CUDNN_ATTR_OPERATION_SOFTMAX_MAX_DESC, dnn.CUDNN_ATTR_OPERATION_SOFTMAX_SUM_EXP_DESC, dnn.CUDNN_ATTR_OPERATION_SOFTMAX_SINK_DESC, dnn.CUDNN_ATTR_OPERATION_SOFTMAX_STATS_LOG2}
+
 func (g given) hasAny(attrs []Attr) bool {
 	return slices.ContainsFunc(attrs, func(a Attr) bool { _, ok := g[a]; return ok })
 }
@@ -109,7 +112,7 @@ func directly(o *operation, t attentionTensors) (*direct, bool) {
 			return nil, false
 		}
 	}
-	if s := softmaxOf(o); s != nil && s.g.hasAny([]Attr{dnn.CUDNN_ATTR_OPERATION_SOFTMAX_MAX_DESC, dnn.CUDNN_ATTR_OPERATION_SOFTMAX_SUM_EXP_DESC, dnn.CUDNN_ATTR_OPERATION_SOFTMAX_SINK_DESC, dnn.CUDNN_ATTR_OPERATION_SOFTMAX_STATS_LOG2}) {
+	if s := softmaxOf(o); s != nil && s.g.hasAny(softmaxExtras) {
 		return nil, false
 	}
 	if o.g.hasAny(expandedAttrs) || t.scale != nil && !t.scale.byValue || t.k.dim[1] != t.v.dim[1] {

@@ -172,7 +172,11 @@ func newGraph(descriptors []*Descriptor) (*graph, error) {
 	for _, d := range descriptors {
 		ops = append(ops, d.made.(*operation))
 	}
-	ops, err := expanded(ops)
+	ops, err := composed(ops)
+	if err != nil {
+		return nil, err
+	}
+	ops, err = expanded(ops)
 	if err != nil {
 		return nil, err
 	}
