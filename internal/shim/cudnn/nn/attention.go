@@ -154,22 +154,6 @@ func putHeads(q *shim.Params, t Tensor, g Ragged) {
 // some is a part of the scores: of n heads of keys from the first, rows from a row of each, and of those keys from a key.
 type some struct{ first, n, from, rows, key, keys int64 }
 
-// side is a tensor of heads with what belongs to it, and its copy.
-type side struct {
-	t       Tensor
-	ragged  Ragged
-	lengths uint64
-	at      uint64
-}
-
-// move copies heads to f32 without gaps, or back: n heads from the first.
-func (c *attention) move(name string, s side, first, n int64) error {
-	var q shim.Params
-	putHeads(&q, s.t, s.ragged)
-	q.U32(uint32(s.t.Dim[1]), uint32(s.t.Dim[2]), uint32(s.t.Dim[3]), uint32(first)).U64(s.lengths, s.at).U32(uint32(n))
-	return c.r.launch(attentionKernels, name+s.t.Type.String(), spread(n*s.t.Dim[2]), oneWarp, &q)
-}
-
 // put lays Scores out.
 func (c *attention) put(q *shim.Params, scores, other uint64, p some) {
 	q.U64(scores, other).U32(uint32(c.batch), uint32(c.heads), uint32(c.queries), uint32(c.keys), uint32(c.group))
@@ -219,21 +203,22 @@ func (s *space) take(floats int64) uint64 {
 
 // room places what both directions have.
 type room struct {
-	q, k, v, o, scores   uint64
-	dq, dk, dv, do, grad uint64
-	bias                 uint64
+	q, k, v, o         headLines
+	dq, dk, dv, do     headLines
+	scores, grad, bias uint64
 }
 
 func (c *attention) room(base uint64, back bool) (w room, size int64) {
 	s := space{at: base}
-	all := c.group * c.queries * c.chunk
-	w.q, w.k, w.v = s.take(all*c.d), s.take(c.chunk*c.keys*c.d), s.take(c.chunk*c.keys*c.dv)
+	take := func(rows, d int64) headLines { return headLines{s.take(c.chunk * rows * d), max(d, 1), rows * d} }
+	all := c.group * c.queries
+	w.q, w.k, w.v = take(all, c.d), take(c.keys, c.d), take(c.keys, c.dv)
 	w.scores = s.take(c.chunk * c.rows * c.keys)
 	if !back {
-		w.o = s.take(all * c.dv)
+		w.o = take(all, c.dv)
 		return w, s.used
 	}
-	w.do, w.dq, w.dk, w.dv = s.take(all*c.dv), s.take(all*c.d), s.take(c.chunk*c.keys*c.d), s.take(c.chunk*c.keys*c.dv)
+	w.do, w.dq, w.dk, w.dv = take(all, c.dv), take(all, c.d), take(c.keys, c.d), take(c.keys, c.dv)
 	w.grad = s.take(c.chunk * c.rows * c.keys)
 	if c.Bias.Addr != 0 {
 		w.bias = s.take(c.Bias.Dim[0] * c.Bias.Dim[1] * c.Bias.Dim[2] * c.keys)
@@ -270,17 +255,20 @@ func (r *Run) Attention(a Attention, q, k, v, o, stats Tensor) error {
 		return err
 	}
 	defer done()
-	w, _ := c.room(base, false)
+	beside, _ := c.room(base, false)
 	for p := range c.parts() {
-		if err := c.load(w, q, k, v, p); err != nil {
+		w := beside
+		if err := c.load(&w, q, k, v, p); err != nil {
 			return err
 		}
+		out := side{o, a.RaggedO, a.SeqQ, 0}
+		w.o = c.target(out, beside.o, p)
 		for p := range c.pieces(p) {
 			if err := c.forward(w, p); err != nil {
 				return err
 			}
 		}
-		if err := c.move("give_", side{o, a.RaggedO, a.SeqQ, w.o}, p.first*c.group, p.n*c.group); err != nil {
+		if err := c.putBack(out, w.o, p); err != nil {
 			return err
 		}
 	}
@@ -298,36 +286,36 @@ func (c *attention) parts() iter.Seq[some] {
 	}
 }
 
-func (c *attention) load(w room, q, k, v Tensor, p some) error {
-	if err := c.move("take_", side{q, c.RaggedQ, c.SeqQ, w.q}, p.first*c.group, p.n*c.group); err != nil {
+func (c *attention) load(w *room, q, k, v Tensor, p some) (err error) {
+	if w.q, err = c.bring(side{q, c.RaggedQ, c.SeqQ, 0}, w.q, p); err != nil {
 		return err
 	}
-	if err := c.move("take_", side{k, c.RaggedK, c.SeqKV, w.k}, p.first, p.n); err != nil {
+	if w.k, err = c.bring(side{k, c.RaggedK, c.SeqKV, 0}, w.k, p); err != nil {
 		return err
 	}
-	return c.move("take_", side{v, c.RaggedV, c.SeqKV, w.v}, p.first, p.n)
+	w.v, err = c.bring(side{v, c.RaggedV, c.SeqKV, 0}, w.v, p)
+	return err
 }
 
 // forward computes some rows.
 func (c *attention) forward(w room, p some) error {
-	all := c.group * c.queries
 	if err := c.scores(w.q, w.k, w.scores, c.d, p); err != nil {
 		return err
 	}
 	var q shim.Params
 	c.put(&q, w.scores, 0, p)
 	q.U32(uint32(p.n * p.rows))
-	if err := c.r.launch(attentionKernels, "softmax", spread(p.n*p.rows), oneWarp, &q); err != nil {
+	if err := c.r.launch(attentionKernels, "softmax", spread(over(p.n*p.rows, rowsABlock)), oneWarp, &q); err != nil {
 		return err
 	}
-	return c.times(cublas.Product{M: c.dv, N: p.rows, K: p.keys, Batch: p.n, A: matrix(w.v+uint64(p.key*c.dv*4), c.dv, c.keys*c.dv, asIs),
-		B: matrix(w.scores, p.keys, p.rows*p.keys, asIs), C: matrix(w.o+uint64(p.from*c.dv*4), c.dv, all*c.dv, asIs)}, Plain)
+	return c.times(cublas.Product{M: c.dv, N: p.rows, K: p.keys, Batch: p.n, A: w.v.from(p.key, asIs),
+		B: matrix(w.scores, p.keys, p.rows*p.keys, asIs), C: w.o.from(p.from, asIs)}, Plain)
 }
 
 // scores are rows of x times those of y that they see, each of d elements: Q Kᵀ, or dO Vᵀ.
-func (c *attention) scores(x, y, to uint64, d int64, p some) error {
-	return c.times(cublas.Product{M: p.keys, N: p.rows, K: d, Batch: p.n, A: matrix(y+uint64(p.key*d*4), d, c.keys*d, turned),
-		B: matrix(x+uint64(p.from*d*4), d, c.group*c.queries*d, asIs), C: matrix(to, p.keys, p.rows*p.keys, asIs)}, Plain)
+func (c *attention) scores(x, y headLines, to uint64, d int64, p some) error {
+	return c.times(cublas.Product{M: p.keys, N: p.rows, K: d, Batch: p.n, A: y.from(p.key, turned),
+		B: x.from(p.from, asIs), C: matrix(to, p.keys, p.rows*p.keys, asIs)}, Plain)
 }
 
 // Gradients are where those of an attention go. Bias may be without address.
@@ -351,26 +339,28 @@ func (r *Run) AttentionBackward(a Attention, q, k, v, do, stats Tensor, to Gradi
 		return err
 	}
 	defer done()
-	w, _ := c.room(base, true)
+	beside, _ := c.room(base, true)
 	bias := Tensor{}
 	if to.Bias.Addr != 0 {
-		bias = Make(w.bias, F32, to.Bias.Dim...)
-		if err := r.zero(w.bias, bias.Count()*4); err != nil {
+		bias = Make(beside.bias, F32, to.Bias.Dim...)
+		if err := r.zero(beside.bias, bias.Count()*4); err != nil {
 			return err
 		}
 	}
 	for p := range c.parts() {
-		if err := c.load(w, q, k, v, p); err != nil {
+		w := beside
+		if err := c.load(&w, q, k, v, p); err != nil {
 			return err
 		}
-		if err := c.move("take_", side{do, a.RaggedO, a.SeqQ, w.do}, p.first*c.group, p.n*c.group); err != nil {
+		if w.do, err = c.bring(side{do, a.RaggedO, a.SeqQ, 0}, w.do, p); err != nil {
 			return err
 		}
+		w.dq = c.target(side{to.Q, c.RaggedQ, c.SeqQ, 0}, w.dq, p)
 		if c.narrow { // no part of the scores is of all keys: all add
-			if err := c.r.zero(w.dk, p.n*c.keys*c.d*4); err != nil {
+			if err := c.r.zero(w.dk.at, p.n*c.keys*c.d*4); err != nil {
 				return err
 			}
-			if err := c.r.zero(w.dv, p.n*c.keys*c.dv*4); err != nil {
+			if err := c.r.zero(w.dv.at, p.n*c.keys*c.dv*4); err != nil {
 				return err
 			}
 		}
@@ -400,7 +390,7 @@ func (c *attention) backward(w room, bias Tensor, p some) error {
 	var q shim.Params
 	c.put(&q, w.scores, w.grad, p)
 	q.U32(uint32(p.n * p.rows))
-	if err := c.r.launch(attentionKernels, "softmaxBack", spread(p.n*p.rows), oneWarp, &q); err != nil {
+	if err := c.r.launch(attentionKernels, "softmaxBack", spread(over(p.n*p.rows, rowsABlock)), oneWarp, &q); err != nil {
 		return err
 	}
 	if bias.Addr != 0 {
@@ -414,30 +404,27 @@ func (c *attention) backward(w room, bias Tensor, p some) error {
 
 // gradients are dV += Pᵀ dO, dQ = scale dS K, dK += scale dSᵀ Q.
 func (c *attention) gradients(w room, p some) error {
-	all := c.group * c.queries
 	more := Scale{Alpha: 1, Beta: 1}
 	if p.from == 0 && !c.narrow {
 		more.Beta = 0
 	}
-	at := func(x uint64, d int64) cublas.View { return matrix(x+uint64(p.from*d*4), d, all*d, asIs) }
-	of := func(x uint64, d int64) cublas.View { return matrix(x+uint64(p.key*d*4), d, c.keys*d, asIs) }
 	rows := func(x uint64, op blas.CublasOperation_t) cublas.View { return matrix(x, p.keys, p.rows*p.keys, op) }
-	if err := c.times(cublas.Product{M: c.dv, N: p.keys, K: p.rows, Batch: p.n, A: at(w.do, c.dv), B: rows(w.scores, turned), C: of(w.dv, c.dv)}, more); err != nil {
+	if err := c.times(cublas.Product{M: c.dv, N: p.keys, K: p.rows, Batch: p.n, A: w.do.from(p.from, asIs), B: rows(w.scores, turned), C: w.dv.from(p.key, asIs)}, more); err != nil {
 		return err
 	}
-	if err := c.times(cublas.Product{M: c.d, N: p.rows, K: p.keys, Batch: p.n, A: of(w.k, c.d), B: rows(w.grad, asIs), C: at(w.dq, c.d)}, Scale{Alpha: c.Scale}); err != nil {
+	if err := c.times(cublas.Product{M: c.d, N: p.rows, K: p.keys, Batch: p.n, A: w.k.from(p.key, asIs), B: rows(w.grad, asIs), C: w.dq.from(p.from, asIs)}, Scale{Alpha: c.Scale}); err != nil {
 		return err
 	}
 	more.Alpha = c.Scale
-	return c.times(cublas.Product{M: c.d, N: p.keys, K: p.rows, Batch: p.n, A: at(w.q, c.d), B: rows(w.grad, turned), C: of(w.dk, c.d)}, more)
+	return c.times(cublas.Product{M: c.d, N: p.keys, K: p.rows, Batch: p.n, A: w.q.from(p.from, asIs), B: rows(w.grad, turned), C: w.dk.from(p.key, asIs)}, more)
 }
 
 func (c *attention) leave(w room, to Gradients, p some) error {
-	if err := c.move("give_", side{to.Q, c.RaggedQ, c.SeqQ, w.dq}, p.first*c.group, p.n*c.group); err != nil {
+	if err := c.putBack(side{to.Q, c.RaggedQ, c.SeqQ, 0}, w.dq, p); err != nil {
 		return err
 	}
-	if err := c.move("give_", side{to.K, c.RaggedK, c.SeqKV, w.dk}, p.first, p.n); err != nil {
+	if err := c.move("give_", side{to.K, c.RaggedK, c.SeqKV, w.dk.at}, p.first, p.n); err != nil {
 		return err
 	}
-	return c.move("give_", side{to.V, c.RaggedV, c.SeqKV, w.dv}, p.first, p.n)
+	return c.move("give_", side{to.V, c.RaggedV, c.SeqKV, w.dv.at}, p.first, p.n)
 }
