@@ -76,6 +76,9 @@ func (l *lowerer) slot(v *ptx.Var) string {
 		n = l.unique(v.Name)
 		l.names[v] = n
 		align := max(v.Align, 1)
+		if isCallParam(v) { // is copied in words of up to 8 bytes, at multiples of their size from its start
+			align = max(align, 8)
+		}
 		off := alignUp(l.f.LocalBytes, align)
 		l.f.Slots = append(l.f.Slots, ir.Slot{Name: n, Offset: off, Size: int(v.Size), Align: align})
 		l.f.LocalBytes = off + int(v.Size)
