@@ -56,33 +56,51 @@ func writeCalled(w *world) error {
 	return nil
 }
 
-// writeRows writes what a call must know of each function.
+// writeRows writes what a call must know of each function, and how one is found: by CUDA's name for what it stands in for, or by
+// its own name (c.Named). A library that is like none of CUDA's has names and counts only.
 func (w *world) writeRows(o *out, c called, funcs []*spec.Func) error {
 	o.f("// Row is what a call must know of a function.\ntype Row struct {\n\tName string\n\tParams int\n")
-	if !c.Alike && !c.Named {
-		o.f("}\n\n// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
-		for _, f := range funcs {
-			o.f("\t%s: {%q, %d},\n", goName(f.Name), f.Name, len(f.Params))
+	typed := c.Alike || c.Named
+	if typed {
+		o.f("\tArgs []Kind\n")
+	}
+	if c.Alike {
+		o.f("\tByHand bool // its parameters are not CUDA's one by one\n\tSince int // ROCm's major version, 0: any\n")
+	}
+	o.f("}\n\n")
+	if typed {
+		w.writeKinds(o, c)
+	}
+	o.f("// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
+	for _, f := range funcs {
+		o.f("\t%s: {%q, %d", goName(f.Name), f.Name, len(f.Params))
+		if typed {
+			kinds, err := w.kindsOf(c, f)
+			if err != nil {
+				return err
+			}
+			o.f(", []Kind{%s}", kinds)
 		}
-		o.f("}\n\n")
+		if c.Alike {
+			o.f(", %v, %d", f.Go == byHand, int(f.Since)/1000)
+		}
+		o.f("},\n")
+	}
+	o.f("}\n\n")
+	if !typed {
 		return nil
 	}
 	if c.Named {
-		return w.writeNamedRows(o, c, funcs)
+		o.f("// ByName finds a function.\nvar ByName = map[string]Func{\n")
+	} else {
+		o.f("// ByCUDA finds the function that stands in for one of CUDA's.\nvar ByCUDA = map[string]Func{\n")
 	}
-	o.f("\tArgs []Kind\n\tByHand bool // its parameters are not CUDA's one by one\n\tSince int // ROCm's major version, 0: any\n}\n\n")
-	w.writeKinds(o, c)
-	o.f("// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
 	for _, f := range funcs {
-		kinds, err := w.kindsOf(c, f)
-		if err != nil {
-			return err
+		name := f.For
+		if c.Named {
+			name = f.Name
 		}
-		o.f("\t%s: {%q, %d, []Kind{%s}, %v, %d},\n", goName(f.Name), f.Name, len(f.Params), kinds, f.Go == byHand, int(f.Since)/1000)
-	}
-	o.f("}\n\n// ByCUDA finds the function that stands in for one of CUDA's.\nvar ByCUDA = map[string]Func{\n")
-	for _, f := range funcs {
-		o.f("\t%q: %s,\n", f.For, goName(f.Name))
+		o.f("\t%q: %s,\n", name, goName(f.Name))
 	}
 	o.f("}\n\n")
 	return nil
@@ -103,26 +121,6 @@ func (w *world) writeKinds(o *out, c called) {
 		o.f("\tcase Kind%s:\n\t\treturn From%s(v)\n", goName(e.Name), goName(e.For))
 	}
 	o.f("\t}\n\treturn 0, false\n}\n\n")
-}
-
-// writeNamedRows writes the rows of a library whose functions are called by their own names.
-func (w *world) writeNamedRows(o *out, c called, funcs []*spec.Func) error {
-	o.f("\tArgs []Kind\n}\n\n")
-	w.writeKinds(o, c)
-	o.f("// Rows are the functions by number.\nvar Rows = [NumFuncs]Row{\n")
-	for _, f := range funcs {
-		kinds, err := w.kindsOf(c, f)
-		if err != nil {
-			return err
-		}
-		o.f("\t%s: {%q, %d, []Kind{%s}},\n", goName(f.Name), f.Name, len(f.Params), kinds)
-	}
-	o.f("}\n\n// ByName finds a function.\nvar ByName = map[string]Func{\n")
-	for _, f := range funcs {
-		o.f("\t%q: %s,\n", f.Name, goName(f.Name))
-	}
-	o.f("}\n\n")
-	return nil
 }
 
 // byHand marks a function whose parameters are not CUDA's one by one.

@@ -1,12 +1,9 @@
 // The image as libkudzu-base.so sees it: kz_attach, and the way of every call into Go.
 #define _GNU_SOURCE
 #include <errno.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "_cgo_export.h"
 #include "door.h"
@@ -200,19 +197,6 @@ int32_t kz_door_library(uint32_t id, uint32_t flag, void *args, uint32_t bytes) 
 
 static void thread_ended(struct kz_thread *t) { kzDoor(t, KZ_THREAD_END, NULL); }
 
-// The loader has read our relocations, more than a megabyte, and nobody reads them again: they need not stay in memory.
-static void drop_relocations(void) {
-	extern const char __ehdr_start[] __attribute__((visibility("hidden"), weak));
-	uintptr_t start = 0, bytes = 0, self = (uintptr_t)__ehdr_start, page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	for (const ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_RELA) start = d->d_un.d_ptr;
-		if (d->d_tag == DT_RELASZ) bytes = d->d_un.d_val;
-	}
-	if (start < self) start += self; // a loader may leave the table as it is in the file
-	uintptr_t first = (start + page - 1) & -page, end = (start + bytes) & -page;
-	if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
-}
-
 int kz_attach(const struct kz_host *base, struct kz_image *image);
 int kz_attach(const struct kz_host *base, struct kz_image *image) {
 	if (base->hash != kz_hash())
@@ -222,7 +206,6 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 	for (int api = 0; api < KZ_APIS; api++)
 		image->stubs[api] = kz_stubs[api];
 	image->thread_ended = thread_ended;
-	drop_relocations();
 	return rc;
 }
 
