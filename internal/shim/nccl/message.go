@@ -203,9 +203,13 @@ func (c *comm) next(k class, src int, call uint64) (*message, error) {
 	}
 	if m.Call != call {
 		_ = m.end()
-		return nil, badUsage("rank %d does %s while rank %d does %s", src, describe(m.Call), c.rank, describe(call))
+		return nil, differs(src, m.Call, c.rank, call)
 	}
 	return m, nil
+}
+
+func differs(src int, theirs uint64, rank int, call uint64) error {
+	return badUsage("rank %d does %s while rank %d does %s", src, describe(theirs), rank, describe(call))
 }
 
 func (c *comm) nextHere(b *box, src int) (*parcel, error) {

@@ -36,6 +36,11 @@ func (c *comm) streams() (bool, error) {
 // it may work in place.
 func (o *op) streamAllReduce(send, recv []byte) error {
 	c := o.c
+	if len(send) <= duplexMost {
+		if flows := c.flows(); flows != nil {
+			return o.duplexAllReduce(flows, send, recv)
+		}
+	}
 	part := o.cuts()
 	mine, end := part(c.rank)
 	own := recv[mine:end]

@@ -9,14 +9,14 @@ import (
 	"kudzu/internal/spec/ncclapi"
 )
 
-// playStream sums so many elements that each part is several pieces, and the last one is short.
+// playStream sums so many elements that each part is several pieces, and the last one is short; some on one thread, some on several.
 func playStream(a *actor, n int) error {
 	if err := a.join(n); err != nil {
 		return err
 	}
 	r := rand.New(rand.NewPCG(7, 8)) // the same on all ranks
 	for _, typ := range []ncclapi.NcclDataType_t{ncclapi.NcclFloat32, ncclapi.NcclBfloat16, ncclapi.NcclInt8} {
-		for _, count := range []int{200_003, 1_000_003} {
+		for _, count := range []int{200_003, 1_000_003, 2_200_003} {
 			if err := errors.Join(a.reduceOnce(r, n, typ, int(ncclapi.NcclSum), count), a.reduceOnce(r, n, typ, int(ncclapi.NcclAvg), count)); err != nil {
 				return err
 			}
