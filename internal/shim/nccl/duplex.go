@@ -11,8 +11,8 @@ import (
 )
 
 // A stream (stream.go) of a middle size on one thread: it sends and receives what the sockets take and have, and sleeps
-// only when none of them has anything for it. With a thread for each direction the threads of a rank wake each other for
-// every piece.
+// only when none of them has anything for it. With a thread for each direction the threads of a rank wake each other
+// for every piece.
 
 const (
 	duplexMost  = 8 << 20   // above that, sending on another processor gains more than waking costs
@@ -32,8 +32,8 @@ type duplex struct {
 	scale   []uint64 // by rank
 }
 
-// flow is what goes to one other rank and comes from it: two messages each. The first is what its receiver is to reduce,
-// the second what its sender has reduced. Places in it count the bytes of headers too.
+// flow is what goes to one other rank and comes from it: two messages each. The first is what its receiver is to
+// reduce, the second what its sender has reduced. Places in it count the bytes of headers too.
 type flow struct {
 	rank    int
 	out, in *sock
