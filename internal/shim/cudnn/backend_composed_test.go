@@ -86,3 +86,110 @@ func attentionComposed(t *testing.T, form func(a *attentionOp) seen, atOnce bool
 		}
 	}
 }
+
+// TestBackendGradientsComposed are the gradients of a causal attention as cudnn-frontend gives them, as single operations, against f64.
+func TestBackendGradientsComposed(t *testing.T) {
+	for _, again := range []bool{false, true} { // the second time another number follows, which the kernels do not know
+		gradientsComposed(t, again)
+	}
+}
+
+func gradientsComposed(t *testing.T, odd bool) {
+	q, k := []int64{attBatch, attHeads, attQueries, attSize}, []int64{attBatch, attKeyHeads, attKeys, attSize}
+	scores, row := []int64{attBatch, attHeads, attQueries, attKeys}, []int64{attBatch, attHeads, attQueries, 1}
+	a := &attentionOp{opGraph: newOpGraph(t), scores: scores}
+	turn := func(d []int64) []int64 { return []int64{d[0], d[1], d[3], d[2]} }
+	qd, qs := a.input(nn.F32, nn.Packed(q...), q...)
+	_, ks := a.input(nn.F32, nn.Packed(k...), k...)
+	kTurned, id := a.describe(nn.F32, turn(k), turn(nn.Packed(k...)))
+	a.ptrs[id] = a.ptrs[id-1]
+	_, vs := a.input(nn.F32, nn.Packed(k...), k...)
+	vTurned, id := a.describe(nn.F32, turn(k), turn(nn.Packed(k...)))
+	a.ptrs[id] = a.ptrs[id-1]
+	dod, dos := a.input(nn.F32, nn.Packed(q...), q...)
+	mask := seen{masked: func(_, i, j int) bool { return j > i }}
+	rows := attBatch * attHeads * attQueries
+	outs, stats := make([]float64, rows*attSize), make([]float64, rows)
+	for i := range outs {
+		outs[i], stats[i/attSize] = attentionRef(mask, qs, ks, vs, i)
+	}
+	od, os := a.input(nn.F32, nn.Packed(q...), q...)
+	a.fill(os, outs)
+	sd, ss := a.input(nn.F32, nn.Packed(row...), row...)
+	a.fill(ss, stats)
+	deltas, _ := a.output(nn.F32, nn.Packed(row...), row...)
+	dqd, dq := a.output(nn.F32, nn.Packed(q...), q...)
+	dkd, dk := a.output(nn.F32, nn.Packed(k...), k...)
+	dvd, dv := a.output(nn.F32, nn.Packed(k...), k...)
+	scale := a.value(attScale)
+	virtual := func(d []int64) backendDesc { return a.virtual(nn.F32, d...) }
+	reshaped := func(x backendDesc, dim []int64) backendDesc {
+		y, _ := a.describe(nn.F32, turn(dim), turn(nn.Packed(dim...)), attr{dnn.CUDNN_ATTR_TENSOR_IS_VIRTUAL, true})
+		a.op(dnn.CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x}, attr{dnn.CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y})
+		return y
+	}
+	wide, sum := virtual(q), virtual(row)
+	a.point(dnn.CUDNN_POINTWISE_MUL, wide, dod, od)
+	a.reduction(dnn.CUDNN_REDUCE_TENSOR_ADD, wide, sum)
+	a.point(dnn.CUDNN_POINTWISE_MUL, deltas, sum, a.value(1))
+	raw, scaled, less, p := virtual(scores), virtual(scores), virtual(scores), virtual(scores)
+	a.product(qd, kTurned, raw)
+	a.point(dnn.CUDNN_POINTWISE_MUL, scaled, raw, scale)
+	a.point(dnn.CUDNN_POINTWISE_SUB, less, scaled, sd)
+	a.in, a.end = less, less
+	a.band(dnn.CUDNN_POINTWISE_CMP_GE)
+	a.ops = append(a.ops, a.sub...)
+	a.point(dnn.CUDNN_POINTWISE_EXP, p, a.end)
+	perHead := []int64{attBatch, attHeads, attKeys, attSize}
+	dvHeads, dkHeads := virtual(perHead), virtual(perHead)
+	a.product(reshaped(p, scores), dod, dvHeads)
+	a.reduction(dnn.CUDNN_REDUCE_TENSOR_ADD, dvHeads, dvd)
+	dp, away, slope, ds := virtual(scores), virtual(scores), virtual(scores), virtual(scores)
+	a.product(dod, vTurned, dp)
+	a.point(dnn.CUDNN_POINTWISE_SUB, away, dp, deltas)
+	a.point(dnn.CUDNN_POINTWISE_MUL, slope, away, p)
+	if odd {
+		scale = a.value(attScale)
+	}
+	a.point(dnn.CUDNN_POINTWISE_MUL, ds, slope, scale)
+	a.product(reshaped(ds, scores), qd, dkHeads)
+	a.reduction(dnn.CUDNN_REDUCE_TENSOR_ADD, dkHeads, dkd)
+	y, _ := a.describe(nn.F32, k, nn.Packed(k...), attr{dnn.CUDNN_ATTR_TENSOR_IS_VIRTUAL, true})
+	a.op(dnn.CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, attr{dnn.CUDNN_ATTR_OPERATION_RESHAPE_XDESC, kTurned}, attr{dnn.CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y})
+	a.product(ds, y, dqd)
+	plan := a.plan()
+	var need int64
+	_, err := a.th.BackendGetAttribute(plan, dnn.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, dnn.CUDNN_TYPE_INT64, 1, hostmem.Of(&need))
+	a.ok(err)
+	if (need == 0) != !odd {
+		t.Errorf("%d bytes of workspace; an odd number: %v", need, odd)
+	}
+	a.ok(a.th.BackendExecute(a.h, plan, a.pack(plan)))
+	wantQ, wantK, wantV := make([]float64, len(qs)), make([]float64, len(ks)), make([]float64, len(vs))
+	for r := range rows {
+		b, h, i := r/attQueries/attHeads, r/attQueries%attHeads, r%attQueries
+		head := b*attKeyHeads + h/(attHeads/attKeyHeads)
+		delta := 0.0
+		for x := range attSize {
+			delta += dos[r*attSize+x] * outs[r*attSize+x]
+		}
+		for j := 0; j <= i; j++ {
+			at := (head*attKeys + j) * attSize
+			s, g := 0.0, 0.0
+			for x := range attSize {
+				s += qs[r*attSize+x] * ks[at+x]
+				g += dos[r*attSize+x] * vs[at+x]
+			}
+			w := math.Exp(s*attScale - stats[r])
+			slope := w * (g - delta) * attScale
+			for x := range attSize {
+				wantV[at+x] += w * dos[r*attSize+x]
+				wantQ[r*attSize+x] += slope * ks[at+x]
+				wantK[at+x] += slope * qs[r*attSize+x]
+			}
+		}
+	}
+	near(t, "dQ", dq(), 1e-4, func(i int) float64 { return wantQ[i] })
+	near(t, "dK", dk(), 1e-4, func(i int) float64 { return wantK[i] })
+	near(t, "dV", dv(), 1e-4, func(i int) float64 { return wantV[i] })
+}

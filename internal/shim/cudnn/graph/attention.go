@@ -103,6 +103,7 @@ type direct struct {
 	bias        *tensor
 	left, right func(x *exec) int64 // nil: no bound
 	bottomRight bool
+	delta       *tensor // of gradients: the sums of each row of dO O, where the graph has them
 }
 
 // directly reports whether the kernels do an attention.
@@ -209,7 +210,7 @@ func runAttention(x *exec, o *operation) error {
 		return nn.Ragged{At: x.lying(t.ragged).Addr, Wide: t.ragged.elem == nn.S64}
 	}
 	a := nn.Attention{Scale: 1, SeqQ: of(t.seqQ).Addr, SeqKV: of(t.seqKV).Addr, RaggedQ: ragged(t.q), RaggedK: ragged(t.k), RaggedV: ragged(t.v), RaggedO: ragged(t.o), RaggedStats: ragged(t.stats),
-		Bias: of(o.direct.bias), BottomRight: o.direct.bottomRight, HasLeft: o.direct.left != nil, HasRight: o.direct.right != nil}
+		Bias: of(o.direct.bias), BottomRight: o.direct.bottomRight, Delta: of(o.direct.delta), HasLeft: o.direct.left != nil, HasRight: o.direct.right != nil}
 	if t.scale != nil {
 		a.Scale = x.number(t.scale)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // composition finds attentions that a program gives as single operations: Q Kᵀ, what is done to the scores, a softmax, and the
-// product with V. The kernels of attention do them at once, without scores in memory for all heads.
+// product with V; and their gradients. The kernels of attention do them at once, without scores in memory for all heads.
 type composition struct {
 	writer map[int64]*operation
 	reader map[int64][]*operation
@@ -15,6 +15,9 @@ type composition struct {
 
 // composed are operations with an attention in place of those that it is made of.
 func composed(ops []*operation) ([]*operation, error) {
+	if slices.ContainsFunc(ops, func(o *operation) bool { return o.refused != nil }) {
+		return ops, nil // such a graph does not run, and its operations may lack attributes
+	}
 	c := composition{map[int64]*operation{}, map[int64][]*operation{}}
 	for _, o := range ops {
 		for _, t := range o.out {
@@ -25,10 +28,14 @@ func composed(ops []*operation) ([]*operation, error) {
 		}
 	}
 	for _, o := range ops {
-		if o.kind != dnn.CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR {
+		find := c.attention
+		switch {
+		case isPoint(dnn.CUDNN_POINTWISE_EXP)(o):
+			find = c.gradients
+		case o.kind != dnn.CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR:
 			continue
 		}
-		whole, parts, err := c.attention(o)
+		whole, parts, err := find(o)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +70,7 @@ func (c *composition) attention(softmax *operation) (*operation, []*operation, e
 	if !ok || !plainProduct(last) || last.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC).uid != p.uid || softmax.g.hasAny(softmaxExtras) {
 		return nil, nil, nil
 	}
-	parts, first := c.changes(softmax)
+	parts, first := c.changesOf(softmax.g.tensor(dnn.CUDNN_ATTR_OPERATION_SOFTMAX_XDESC))
 	changes := parts
 	if !plainProduct(first) {
 		return nil, nil, nil
@@ -106,9 +113,8 @@ func (c *composition) attention(softmax *operation) (*operation, []*operation, e
 	return whole, append(parts, first, last), nil
 }
 
-// changes are the operations that change the scores before the softmax, in their order, and who writes the first of them.
-func (c *composition) changes(softmax *operation) (ops []*operation, first *operation) {
-	t := softmax.g.tensor(dnn.CUDNN_ATTR_OPERATION_SOFTMAX_XDESC)
+// changesOf are the operations that make scores of a product, in their order, and who writes what the first of them reads.
+func (c *composition) changesOf(t *tensor) (ops []*operation, first *operation) {
 	for {
 		if _, ok := c.inner(t); !ok {
 			return nil, nil

@@ -34,6 +34,8 @@ type Attention struct {
 	ALiBi bool   // the distance of key and query times a slope of the head is added
 
 	Dropout Dropping
+
+	Delta Tensor // of gradients: the sums of each row of dO O, f32. Without address they are computed
 }
 
 // Dropping is which probabilities are dropped: each with 1 − Keep, by Philox with a key and a first counter, or where a mask is zero.
@@ -77,10 +79,13 @@ func (r *Run) attention(a Attention, q, k, v Tensor, stats Tensor) (*attention, 
 	if v.Dim[1] != c.headsK {
 		return nil, ErrUnsupported // keys and values of different numbers of heads
 	}
-	for _, t := range []Tensor{a.Bias, a.Dropout.Mask, a.Dropout.Dump, stats} {
+	for _, t := range []Tensor{a.Bias, a.Dropout.Mask, a.Dropout.Dump, stats, a.Delta} {
 		if t.Addr != 0 && (t.Check() != nil || len(t.Dim) != 4) {
 			return nil, ErrShape
 		}
+	}
+	if a.Delta.Addr != 0 && a.Delta.Type != F32 {
+		return nil, ErrUnsupported
 	}
 	c.group = c.heads / c.headsK
 	c.rows = c.group * c.queries
@@ -163,6 +168,7 @@ func (c *attention) put(q *shim.Params, scores, other uint64, p some) {
 	putHeads(q, c.Bias, Ragged{})
 	q.U32(uint32(c.Bias.Type), uint32(c.stats.Type))
 	putHeads(q, c.stats, c.RaggedStats)
+	putHeads(q, c.Delta, Ragged{})
 	d := &c.Dropout
 	q.U64(d.Seed, d.Offset).U32(flag(!d.Device), flag(d.On)).F64(d.Keep)
 	putHeads(q, d.Mask, Ragged{})

@@ -79,7 +79,7 @@ struct Scores {
     u32 alibi;
     Heads bias; // strides of batch, head, query, key
     u32 biasType, statsType;
-    Heads stats;
+    Heads stats, delta; // f32 where it is there
     u64 seed, offset; // device addresses of 64 bits, or with plain the numbers
     u32 plain, dropout;
     double keep;      // probability
@@ -237,6 +237,21 @@ KERNEL softmaxBack(Scores s, u32 count) {
         s64 bias = s.bias.at ? at(s.bias, p) : 0;
         float stat = p.inside ? (float)loadAny(s.stats.at, at(s.stats, p), s.statsType) : 0;
         Dropper d = dropperOf(s, p);
+        if (s.delta.at) {
+            float delta = p.inside ? ((const float *)s.delta.at)[at(s.delta, p)] : 0;
+            for (int j = (int)(s.start + LANE); j < (int)(s.start + s.wide); j += 32) {
+                float v = 0, k = 0, g = 0;
+                if (j >= p.low && j < p.high) {
+                    k = kept(s, d, p, j);
+                    v = __nvvm_ex2_approx_f((score(s, p, row[j], j, bias) - stat) * LOG2E);
+                    g = v * (grad[j] * k - delta);
+                }
+                row[j] = v * k;
+                grad[j] = g;
+            }
+            SYNC;
+            continue;
+        }
         float delta = 0;
         for (int j = (int)(s.start + LANE); j < (int)(s.start + s.wide); j += 32) {
             float v = 0, k = 0, g = 0;
