@@ -68,7 +68,7 @@ func isPoint(mode dnn.CudnnPointwiseMode_t) func(o *operation) bool {
 	}
 }
 
-// times reports the product of a tensor with another, which it is from the left.
+// leftOf reports a product whose left operand is a tensor.
 func leftOf(t *tensor) func(o *operation) bool {
 	return func(o *operation) bool {
 		return plainProduct(o) && o.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC).uid == t.uid
@@ -198,6 +198,7 @@ func (c *composition) closed(ops []*operation, t attentionTensors) bool {
 	return true
 }
 
+// b2i is 1 for true.
 func b2i(b bool) int {
 	if b {
 		return 1
