@@ -47,6 +47,11 @@ type side struct {
 	along, step int64 // from sum to sum, and from number to number
 }
 
+// kept is the matrix of what D got, where the sums were.
+func (p *plan) kept(sums uint64) side {
+	return side{View: cublas.View{Base: sums, Stride: p.m * p.n}, e: p.sum, n: p.m, k: p.n, along: 1, step: p.m}
+}
+
 // gradientOfOperand is BGRADA or BGRADB. Where the transpose is computed, the plan's B is the program's A.
 func (t *Thread) gradientOfOperand(p *plan, stream cu.CUstream) error {
 	s := side{View: p.a, e: p.ab, n: p.m, k: p.k}

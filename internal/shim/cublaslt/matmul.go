@@ -421,8 +421,7 @@ func (t *Thread) withEpilogue(x *cublas.Handle, p *plan, product cublas.Product,
 			return err
 		}
 		if p.grad == gradD {
-			kept := side{View: cublas.View{Base: uint64(sums), Stride: each}, e: p.sum, n: p.m, k: p.n, along: 1, step: p.m}
-			if err := t.gradient(p, kept, first, n, stream); err != nil {
+			if err := t.gradient(p, p.kept(uint64(sums)), first, n, stream); err != nil {
 				return err
 			}
 		}

@@ -17,6 +17,7 @@ type narrowing struct {
 	ab            [2]uint32 // of A and B
 	c, d, aux     uint32
 	modes         [2]lt.CublasLtMatmulMatrixScale_t
+	blocks        uint64 // where factors of D's blocks go
 	scaleAux      uint64
 	most, mostAux uint64 // where largest sizes go
 }
@@ -41,8 +42,8 @@ func narrowType(t rt.CudaDataType) uint32 {
 	return 0
 }
 
-// narrowTypes are those of the manual's table: not both of A and B e5m2, and D is C's type or of 8 bits, but only where A
-// or B is e5m2 also e5m2.
+// narrowTypes are those of the manual's table: not both of A and B e5m2, and D is C's type or as narrow as A and B, but only
+// where A or B is e5m2 also e5m2.
 func (p *plan) narrowTypes(x record, ls [4]record) error {
 	var ts [4]rt.CudaDataType
 	for i, l := range ls {
@@ -62,7 +63,7 @@ func (p *plan) narrowTypes(x record, ls [4]record) error {
 	switch n.c = uint32(c); {
 	case n.d == 0 && ts[3] == ts[2]:
 		n.d = n.c
-	case n.d == 0 || n.d == typeE2M1 || n.ab[0] == typeE2M1 || c == cublas.F32, n.d == typeE5M2 && n.ab == [2]uint32{typeE4M3, typeE4M3}:
+	case n.d == 0 || (n.d == typeE2M1) != (n.ab[0] == typeE2M1) || c == cublas.F32, n.d == typeE5M2 && n.ab == [2]uint32{typeE4M3, typeE4M3}:
 		return notSupported
 	default:
 		p.out = cublas.S8 // as large
@@ -86,51 +87,83 @@ func (p *plan) biasDefault() cublas.Elem {
 	return cublas.BF16
 }
 
-// scaling reads what only these products have. Factors of blocks are only known for one matrix, and with D of 16 or 32 bits.
+// blockScaled are the pairs of ways to scale A and B by more than a scalar.
+var blockScaled = map[[2]lt.CublasLtMatmulMatrixScale_t]bool{
+	{lt.CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F, lt.CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F}: true,
+	{lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F}:       true,
+	{lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, lt.CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F}:   true,
+	{lt.CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F}:   true,
+	{lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0, lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0}:     true,
+	{lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3}:     true,
+}
+
+// scaling reads what only these products have. Factors of blocks are for one matrix: an H200 refuses a batch.
 func (n *narrowing) scaling(p *plan, x record) error {
-	n.modes = [2]lt.CublasLtMatmulMatrixScale_t{lt.CublasLtMatmulMatrixScale_t(get(x, lt.CUBLASLT_MATMUL_DESC_A_SCALE_MODE)), lt.CublasLtMatmulMatrixScale_t(get(x, lt.CUBLASLT_MATMUL_DESC_B_SCALE_MODE))}
+	mode := func(attr lt.CublasLtMatmulDescAttributes_t) lt.CublasLtMatmulMatrixScale_t {
+		return lt.CublasLtMatmulMatrixScale_t(get(x, attr))
+	}
+	n.modes = [2]lt.CublasLtMatmulMatrixScale_t{mode(lt.CUBLASLT_MATMUL_DESC_A_SCALE_MODE), mode(lt.CUBLASLT_MATMUL_DESC_B_SCALE_MODE)}
 	for _, m := range n.modes {
 		if m < 0 || m >= lt.CUBLASLT_MATMUL_MATRIX_SCALE_END {
 			return invalidValue
 		}
 	}
-	for _, attr := range [...]lt.CublasLtMatmulDescAttributes_t{lt.CUBLASLT_MATMUL_DESC_C_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_D_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_MODE,
-		lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER} {
-		if get(x, attr) != 0 {
-			return notSupported
-		}
+	if mode(lt.CUBLASLT_MATMUL_DESC_C_SCALE_MODE) != 0 || mode(lt.CUBLASLT_MATMUL_DESC_D_SCALE_MODE) != 0 {
+		return invalidValue // as an H200 answers
 	}
-	type modes = [2]lt.CublasLtMatmulMatrixScale_t
-	const v128, b128 = lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, lt.CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F
-	blocks := true
-	switch n.modes {
-	case modes{}:
-		blocks = false
-	case modes{lt.CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F, lt.CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F}, modes{v128, v128}, modes{v128, b128}, modes{b128, v128},
-		modes{lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0, lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0}:
-	case modes{lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3}:
-	default:
+	blocks, fours := n.modes != [2]lt.CublasLtMatmulMatrixScale_t{}, n.modes[0] == lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3
+	if mode(lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_MODE) != 0 || blocks && (!blockScaled[n.modes] || p.batch != 1) || fours != (n.ab[0] == typeE2M1) {
 		return notSupported
 	}
-	fours := n.modes[0] == lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3
-	if fours != (n.ab[0] == typeE2M1) || blocks && (n.d >= typeE4M3 || p.batch != 1) || p.mode > lt.CUBLASLT_POINTER_MODE_DEVICE || p.act > 2 || p.grad != gradNone {
-		return notSupported
+	if err := n.blocksOfD(p, mode(lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE), get(x, lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER), blocks); err != nil {
+		return err
+	}
+	if p.mode > lt.CUBLASLT_POINTER_MODE_DEVICE || p.grad == gradA || p.grad == gradB || p.act >= 3 && (blocks || n.d >= typeE4M3 || n.d == uint32(cublas.F32)) {
+		return notSupported // an H200, too, has gradients only with D of 16 bits, and no BGRADA or BGRADB
 	}
 	if blocks {
 		p.ab = cublas.F32
 	}
 	n.scaleAux, n.most, n.mostAux = get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER), get(x, lt.CUBLASLT_MATMUL_DESC_AMAX_D_POINTER), get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER)
+	return n.auxType(p, get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE))
+}
+
+// blocksOfD: where A and B have factors of 16 or 32 numbers, a narrow D has them too, and the product writes them.
+func (n *narrowing) blocksOfD(p *plan, mode lt.CublasLtMatmulMatrixScale_t, to uint64, blocks bool) error {
+	if n.d < typeE4M3 || !blocks {
+		if to != 0 {
+			return invalidValue
+		}
+		return nil
+	}
+	if n.blocks = to; mode != n.modes[0] || n.modes[0] != lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3 && n.modes[0] != lt.CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0 {
+		return notSupported
+	}
+	if to == 0 {
+		return invalidValue
+	}
+	if p.turned || n.d == typeE2M1 && (p.m%2 != 0 || p.d.LD%2 != 0) {
+		return notSupported
+	}
+	return nil
+}
+
+// auxType is D's unless the program names another.
+func (n *narrowing) auxType(p *plan, v uint64) error {
 	if n.aux = n.d; p.aux == 0 || p.bits {
 		return nil
 	}
-	if v := get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE); v != unset {
+	if v != unset {
 		e, ok := cublas.ElemOf(rt.CudaDataType(v))
 		if n.aux = narrowType(rt.CudaDataType(v)); n.aux == 0 {
 			n.aux = uint32(e)
 		}
-		if n.aux == typeE2M1 || n.aux < typeE4M3 && (!ok || e != cublas.F32 && e != cublas.F16 && e != cublas.BF16) {
+		if n.aux < typeE4M3 && (!ok || e != cublas.F32 && e != cublas.F16 && e != cublas.BF16) {
 			return notSupported
 		}
+	}
+	if n.aux == typeE2M1 {
+		return notSupported
 	}
 	return nil
 }
@@ -222,6 +255,11 @@ func (t *Thread) narrowProduct(x *cublas.Handle, p *plan, product cublas.Product
 		if err := t.finish(p, sums, alpha, beta, first, count, stream); err != nil {
 			return err
 		}
+		if p.grad == gradD {
+			if err := t.gradient(p, p.kept(sums), first, count, stream); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -232,9 +270,9 @@ func (t *Thread) expand(p *plan, w *widened, first, count int64, stream cu.CUstr
 	}
 	truth := map[bool]uint32{true: 1}
 	var q shim.Params
-	w.From(first, 0, cublas.S8).Put(&q)
+	w.Put(&q)
 	q.U64(w.to, uint64(w.each), p.scales[w.index])
-	q.U32(uint32(w.rows), uint32(w.cols), p.narrow.ab[w.index], uint32(p.narrow.modes[w.index]), truth[p.ab == cublas.F32], truth[w.deep], uint32(w.outer), uint32(p.k))
+	q.U32(uint32(w.rows), uint32(w.cols), p.narrow.ab[w.index], uint32(p.narrow.modes[w.index]), truth[p.ab == cublas.F32], truth[w.deep], uint32(w.outer), uint32(p.k), uint32(first), 0)
 	grid := [3]uint32{uint32((w.rows + 255) / 256), uint32(min(w.cols, 65535)), uint32(count)}
 	return narrowKernels.Launch(t.driver(), stream, "expand", grid, [3]uint32{256, 1, 1}, &q)
 }
@@ -246,6 +284,9 @@ func (t *Thread) finish(p *plan, sums uint64, alpha, beta cublas.Scalar, first, 
 	}
 	if p.bits {
 		flags |= flagBits
+	}
+	if p.grad == gradD {
+		flags |= flagKeep
 	}
 	for i, m := range n.modes {
 		if m != lt.CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F {
@@ -259,7 +300,7 @@ func (t *Thread) finish(p *plan, sums uint64, alpha, beta cublas.Scalar, first, 
 	alpha.Put(&q)
 	beta.Put(&q)
 	q.U64(p.bias, p.biasStride, p.aux, p.auxLD, p.auxStride)
-	q.U64(scales[:]...).U64(n.scaleAux, n.most, n.mostAux)
+	q.U64(scales[:]...).U64(n.scaleAux, n.most, n.mostAux, n.blocks)
 	q.U32(uint32(p.m), uint32(p.n), p.act, n.c, n.d, uint32(p.biasType), n.aux, flags, uint32(first), 0)
 	grid := [3]uint32{uint32((p.m + 31) / 32), uint32((p.n + 31) / 32), uint32(count)}
 	return narrowKernels.Launch(t.driver(), stream, "finish", grid, [3]uint32{32, 1, 1}, &q)

@@ -130,6 +130,12 @@ func narrowCases() (all []narrowCase) {
 					all = append(all, narrowCase{ab[0], ab[1], c, e5, 0, 0})
 				}
 			}
+			if c != softfloat.F32 {
+				all = append(all, narrowCase{ab[0], ab[1], c, e4, 2, 2})
+				if ab[0] != ab[1] {
+					all = append(all, narrowCase{ab[0], ab[1], c, e5, 2, 2})
+				}
+			}
 			for _, m := range [][2]lt.CublasLtMatmulMatrixScale_t{{2, 2}, {3, 3}, {4, 4}, {4, 5}, {5, 4}} {
 				all = append(all, narrowCase{ab[0], ab[1], c, c, m[0], m[1]})
 			}
@@ -137,6 +143,9 @@ func narrowCases() (all []narrowCase) {
 	}
 	for _, c := range []*softfloat.Format{softfloat.F32, softfloat.F16, softfloat.BF16} {
 		all = append(all, narrowCase{softfloat.E2M1, softfloat.E2M1, c, c, 1, 1})
+		if c != softfloat.F32 {
+			all = append(all, narrowCase{softfloat.E2M1, softfloat.E2M1, c, softfloat.E2M1, 1, 1})
+		}
 	}
 	return all
 }
@@ -152,8 +161,8 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// factors are scales of one operand: where factor (i, l) of the side that is not summed over and the sum lies.
-func (x *bench) factors(mode lt.CublasLtMatmulMatrixScale_t, outer, k int) (hostmem.Ptr, func(i, l int) float64) {
+// places are where a matrix's factors lie: their format, how many there are, and the place of that of line i and number l.
+func places(mode lt.CublasLtMatmulMatrixScale_t, outer, k int) (*softfloat.Format, int, func(i, l int) int) {
 	blocks := func(n, by int) int { return (n + by - 1) / by }
 	f, n, place := softfloat.F32, 1, func(i, l int) int { return 0 }
 	switch mode {
@@ -193,6 +202,12 @@ func (x *bench) factors(mode lt.CublasLtMatmulMatrixScale_t, outer, k int) (host
 		}
 		place = func(i, l int) int { return list[i*wide+l/by] }
 	}
+	return f, n, place
+}
+
+// factors are scales of one operand, by the side that is not summed over and the sum.
+func (x *bench) factors(mode lt.CublasLtMatmulMatrixScale_t, outer, k int) (hostmem.Ptr, func(i, l int) float64) {
+	f, n, place := places(mode, outer, k)
 	a := x.array(f, n)
 	for i := range n {
 		v := 0.25 + x.rng.Float64()
@@ -234,8 +249,16 @@ func (x *bench) narrowRound(round int, y narrowCase) {
 	set(lt.CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, word(pa), 8)
 	set(lt.CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, word(pb), 8)
 	sd, most := 1.0, x.array(softfloat.F32, 1)
-	if bitsOf(y.d) == 8 {
-		if sd = 0.5; coin() {
+	var blocks array
+	var block func(i, l int) int
+	if y.modeA != 0 && bitsOf(y.d) <= 8 {
+		f, count, at := places(y.modeA, n, m)
+		blocks, block = x.array(f, count), at
+		set(lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE, word(y.modeA), 4)
+		set(lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER, word(blocks.p), 8)
+	}
+	if bitsOf(y.d) <= 8 {
+		if sd = 0.5; blocks.n == 0 && coin() {
 			sd = 300 // much of D is beyond the largest number
 		}
 		f := x.array(softfloat.F32, 1)
@@ -256,7 +279,7 @@ func (x *bench) narrowRound(round int, y narrowCase) {
 		set(lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER, word(bias.p), 8)
 	}
 	aux, auxMost, auxLD := array{}, x.array(softfloat.F32, 1), (m+127)/128*128
-	if act != 0 && coin() {
+	if act != 0 && y.d != softfloat.E2M1 && coin() {
 		aux = x.array(y.d, auxLD*n*batch)
 		epilogue |= 128
 		set(lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, word(aux.p), 8)
@@ -273,6 +296,7 @@ func (x *bench) narrowRound(round int, y narrowCase) {
 	x.ok(x.th.driver().CtxSynchronize())
 	what := fmt.Sprintf("round %d %s %s %s %s modes %d %d, %d × %d × %d × %d, op %d, act %d, bias %d, aux %d", round, y.a.Name, y.b.Name, y.c.Name, y.d.Name, y.modeA, y.modeB, m, n, k, batch, ta, act, bias.n, aux.n)
 	largest, largestAux, error1 := 0.0, 0.0, 0.0
+	tops := make([]float64, blocks.n) // the largest size of each block
 	for q := range batch {
 		for j := range n {
 			for i := range m {
@@ -306,8 +330,24 @@ func (x *bench) narrowRound(round int, y narrowCase) {
 				}
 				w := reference(s, act)
 				largest, error1 = max(largest, math.Abs(w)), max(error1, limit*1.2)
-				near("D", y.d, d.at(q, i, j), clip(y.d, w*sd))
+				if blocks.n == 0 {
+					near("D", y.d, d.at(q, i, j), clip(y.d, w*sd))
+					continue
+				}
+				at := block(j, i)
+				f := blocks.get(at)
+				tops[at] = max(tops[at], math.Abs(w*sd))
+				if got := d.at(q, i, j) * f; !(math.Abs(got-w*sd) <= limit*sd+half(y.d, w*sd/max(f, 0x1p-149))*f) {
+					x.t.Fatalf("%s: D[%d][%d,%d] is %v with factor %v, want %v", what, q, i, j, got, f, w*sd)
+				}
 			}
+		}
+	}
+	for at, top := range tops { // the least factor that the largest number times is not below the block's largest
+		f, largest := blocks.get(at), clip(y.d, math.Inf(1))
+		less := math.Float64frombits(blocks.f.Convert(softfloat.F64, uint64(hostmem.Load[uint8](blocks.p.Index(at, 1)))-1, softfloat.Env{}))
+		if slack := error1*sd + 1e-6*top; top != 0 && (f*largest < top-slack || less*largest > top+slack) {
+			x.t.Fatalf("%s: factor %d is %v, the one below %v, of a largest size of %v", what, at, f, less, top)
 		}
 	}
 	if got := most.get(0); !(math.Abs(got-largest) <= error1+1e-6*largest) {
@@ -326,13 +366,15 @@ func clip(f *softfloat.Format, v float64) float64 {
 		return min(max(v, -448), 448)
 	case softfloat.E5M2:
 		return min(max(v, -57344), 57344)
+	case softfloat.E2M1:
+		return min(max(v, -6), 6)
 	}
 	return v
 }
 
 // half is how far a number of the format may be from v by rounding.
 func half(f *softfloat.Format, v float64) float64 {
-	bits := map[*softfloat.Format][2]int{softfloat.F32: {24, -149}, softfloat.F16: {11, -24}, softfloat.BF16: {8, -133}, softfloat.E4M3: {4, -9}, softfloat.E5M2: {3, -16}}[f]
+	bits := map[*softfloat.Format][2]int{softfloat.F32: {24, -149}, softfloat.F16: {11, -24}, softfloat.BF16: {8, -133}, softfloat.E4M3: {4, -9}, softfloat.E5M2: {3, -16}, softfloat.E2M1: {2, -1}}[f]
 	return 1.01 * max(math.Ldexp(math.Abs(v), -bits[0]), math.Ldexp(1, bits[1]-1))
 }
 
