@@ -229,7 +229,7 @@ func (c *Client) fromCache(k cache.Key, accept func(*Result) error) (*Result, bo
 }
 
 // Compile gives the image of a kernel. Callers that ask for the same image at the same time share one compilation.
-// Errors are *PTXError, *Unsupported, *Crash, *NoCompiler or *Failed.
+// Errors are *PTXError, *Unsupported, *Crash, *NoCompiler or *Failed, in the background also *GaveUp.
 func (c *Client) Compile(req *Request) (*Result, error) { return c.compile(req, native) }
 
 // Object gives the code of a kernel for a GPU: Result.Image is what that target's compiler writes, and Parsed is nil. What
@@ -332,18 +332,33 @@ func (c *Client) shared(key cache.Key, req *Request, accept func(*Result) error)
 	return mine.result, mine.err
 }
 
+// lost notes what a compilation cost that gave nothing.
+func (c *Client) lost(key cache.Key, req *Request, err error) {
+	var crash *Crash
+	if req.Store == nil || !req.Background || !errors.As(err, &crash) {
+		return
+	}
+	if err := spend(c.cfg.Cache, key, crash.Spent); err != nil {
+		c.cfg.Log(fmt.Sprintf("kernel %s: %v", req.Kernel, err))
+	}
+}
+
 // run compiles and stores.
 func (c *Client) run(key cache.Key, req *Request, accept func(*Result) error) (*Result, error) {
 	if c.cfg.Busy != nil && !req.Background {
 		defer c.cfg.Busy(req.Kernel)()
 	}
 	if s := c.storeOf(req); s != nil {
+		if took := spent(c.cfg.Cache, key); took >= enough(c.cfg.Timeout) {
+			return nil, &GaveUp{req.Kernel, took}
+		}
 		own := *req
 		own.Store = s
 		req = &own
 	}
 	r, err := c.ask(req)
 	if err != nil {
+		c.lost(key, req, err)
 		return nil, err
 	}
 	if err := accept(r); err != nil {

@@ -141,7 +141,7 @@ func TestFrames(t *testing.T) {
 		}
 	}
 	for _, e := range []error{
-		&PTXError{List: []string{"a", "b"}}, &Unsupported{"x", 3}, &Crash{"k", "killed", "d"}, &NoCompiler{"w"}, &Failed{"s", "t"},
+		&PTXError{List: []string{"a", "b"}}, &Unsupported{"x", 3}, &Crash{"k", "killed", "d", true, 3}, &NoCompiler{"w"}, &Failed{"s", "t"},
 	} {
 		f, err := EncodeAnswer(1, nil, e)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // PTXError is invalid PTX: every mistake found, with positions, as the log of a module load shows them.
@@ -37,16 +38,21 @@ func (e *Unsupported) Error() string {
 	return e.What + " is not supported"
 }
 
-// Crash is a compiler process that died, twice, while it compiled this kernel.
+// Crash is a compiler process that died, twice, while it compiled this kernel, or once when its time was over.
 type Crash struct {
 	Kernel string
-	Signal string // "segmentation fault", "killed", "exit status 1", "timeout"
-	Detail string // the last lines it printed
+	Signal string        // "segmentation fault", "killed", "exit status 1", "timeout"
+	Detail string        // the last lines it printed
+	Once   bool          `json:",omitempty"` // it was not tried again
+	Spent  time.Duration `json:",omitempty"` // processor time of those that died
 }
 
 // Error says how.
 func (e *Crash) Error() string {
-	s := fmt.Sprintf("kernel %s: the compiler process ended with %s, and so did a second one", e.Kernel, e.Signal)
+	s := fmt.Sprintf("kernel %s: the compiler process ended with %s", e.Kernel, e.Signal)
+	if !e.Once {
+		s += ", and so did a second one"
+	}
 	if e.Detail != "" {
 		s += ": " + e.Detail
 	}

@@ -41,17 +41,21 @@ func (s *Store) Finishing() bool {
 	return true // until the process ends
 }
 
-// Keep puts the image of an answer into the cache.
+// Keep puts the image of an answer into the cache, or what it cost that there is none.
 func (s *Store) Keep(answer Frame) error {
+	if _, err := os.Stat(s.Dir); err != nil { // somebody has removed it since
+		return err
+	}
+	c := cache.Open(cache.Config{Dir: s.Dir, Size: s.Size})
 	r, failure, broken := DecodeAnswer(answer)
+	if crash := (*Crash)(nil); errors.As(failure, &crash) {
+		return spend(c, s.Key, crash.Spent)
+	}
 	if err := errors.Join(failure, broken); err != nil {
 		return err
 	}
 	if _, err := image.Parse(r.Image); err != nil {
 		return fmt.Errorf("image: %w", err)
 	}
-	if _, err := os.Stat(s.Dir); err != nil { // somebody has removed it since
-		return err
-	}
-	return cache.Open(cache.Config{Dir: s.Dir, Size: s.Size}).Put(s.Key, r.Image)
+	return c.Put(s.Key, r.Image)
 }

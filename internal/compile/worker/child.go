@@ -23,6 +23,7 @@ type child struct {
 	in, out *os.File
 	printed *tail
 	used    time.Time
+	worked  time.Duration // before its last request
 }
 
 // startTimeout bounds loading libLLVM, which a slow disk can make long.
@@ -121,7 +122,7 @@ func (e *stillborn) Unwrap() error { return e.NoCompiler }
 func (c *child) ask(f compile.Frame, timeout time.Duration) (compile.Frame, error) {
 	_ = c.in.SetWriteDeadline(time.Now().Add(timeout)) // pipes have deadlines
 	_ = c.out.SetReadDeadline(time.Now().Add(3 * timeout))
-	began := workTime(c.cmd.Process.Pid)
+	c.worked = workTime(c.cmd.Process.Pid)
 	late := time.NewTicker(timeout)
 	defer late.Stop()
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -136,7 +137,7 @@ func (c *child) ask(f compile.Frame, timeout time.Duration) (compile.Frame, erro
 			case <-done:
 				return
 			case <-late.C:
-				if !hungry(workTime(c.cmd.Process.Pid)-began, timeout) {
+				if !hungry(workTime(c.cmd.Process.Pid)-c.worked, timeout) {
 					_ = c.out.SetReadDeadline(time.Now())
 					return
 				}
@@ -156,8 +157,14 @@ func (c *child) ask(f compile.Frame, timeout time.Duration) (compile.Frame, erro
 	return a, nil
 }
 
-// hungry says whether a worker that used so much processor time may go on after its time. One that used next to nothing hangs.
-func hungry(used, timeout time.Duration) bool { return used >= timeout/50 && used < timeout/2 }
+// hungry says whether a worker that used so much processor time may go on after its time.
+func hungry(used, timeout time.Duration) bool { return !hangs(used, timeout) && used < timeout/2 }
+
+// hangs reports a worker that used next to nothing.
+func hangs(used, timeout time.Duration) bool { return used < timeout/50 }
+
+// interrupt ends the request under way as if its time were over.
+func (c *child) interrupt() { _ = c.out.SetReadDeadline(time.Now()) }
 
 // workTime is how long a process has computed; 0 if nothing says so.
 func workTime(pid int) time.Duration {
@@ -199,6 +206,9 @@ func (c *child) autopsy(why error) *compile.Crash {
 	}
 	c.out.Close()
 	crash := &compile.Crash{Signal: cause(c.cmd.ProcessState, c.printed.String()), Detail: c.printed.reason()}
+	if st := c.cmd.ProcessState; st != nil {
+		crash.Spent = st.UserTime() + st.SystemTime() - c.worked
+	}
 	if starved(c.cmd.ProcessState, memoryLimit()) && !strings.Contains(crash.Detail, "out of memory") {
 		crash.Detail = "out of memory: " + crash.Detail
 	}

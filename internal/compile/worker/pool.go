@@ -16,9 +16,11 @@ type pool struct {
 	slots    chan struct{} // a token for each request at a time
 
 	mu   sync.Mutex
-	idle []*child  // the most recently used last; guarded by mu
-	busy int       // guarded by mu
-	last time.Time // when something happened last; guarded by mu
+	idle []*child            // the most recently used last; guarded by mu
+	busy int                 // guarded by mu
+	last time.Time           // when something happened last; guarded by mu
+	at   map[*child]struct{} // those that compile; guarded by mu
+	over bool                // nothing is tried again; guarded by mu
 
 	first chan started // the worker begun at our start, until someone claims it; guarded by mu
 }
@@ -30,7 +32,7 @@ type started struct {
 }
 
 func newPool(command []string, confined bool, slots int) *pool {
-	return &pool{command: command, confined: confined, slots: make(chan struct{}, slots), last: time.Now()}
+	return &pool{command: command, confined: confined, slots: make(chan struct{}, slots), last: time.Now(), at: map[*child]struct{}{}}
 }
 
 // warm begins to start a worker, so that it is ready when the first request has arrived.
@@ -124,22 +126,58 @@ func (p *pool) give(c *child) {
 	p.mu.Unlock()
 }
 
+// ask has c compile. Its answer to a request that interrupt ends is a timeout.
+func (p *pool) ask(c *child, f compile.Frame, timeout time.Duration) (compile.Frame, error) {
+	p.mu.Lock()
+	p.at[c] = struct{}{}
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.at, c)
+		p.mu.Unlock()
+	}()
+	return c.ask(f, timeout)
+}
+
+// interrupt ends all that is compiled; each request has an answer soon.
+func (p *pool) interrupt() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+	for c := range p.at {
+		c.interrupt()
+	}
+}
+
+// again says whether a request that ended so is worth a second worker: not where the first one worked until its time was over.
+func (p *pool) again(err error, spent, timeout time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.over && (!errors.Is(err, errTimeout) || hangs(spent, timeout))
+}
+
 // compile has one request done: by a worker, by a second one if the first dies, by an error.
 func (p *pool) compile(f compile.Frame, kernel string, timeout time.Duration) compile.Frame {
 	var death *compile.Crash
-	for range 2 {
+	var spent time.Duration
+	for try := range 2 {
 		c, err := p.take()
 		if err != nil {
 			return failure(f.ID, err)
 		}
-		a, err := c.ask(f, timeout)
+		a, err := p.ask(c, f, timeout)
 		if err == nil {
 			p.give(c)
 			return a
 		}
 		death = c.autopsy(err)
-		death.Kernel = kernel
 		p.release()
+		more := death.Spent
+		spent += more
+		death.Kernel, death.Spent, death.Once = kernel, spent, try == 0
+		if !p.again(err, more, timeout) {
+			break
+		}
 	}
 	return failure(f.ID, death)
 }

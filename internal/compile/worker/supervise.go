@@ -36,7 +36,8 @@ type supervisor struct {
 	warmFirst sync.Once   // starts the first worker of quick before the first request
 	asked     atomic.Bool // a request has come
 
-	warmDelay time.Duration // how long the first worker waits for a request
+	warmDelay   time.Duration // how long the first worker waits for a request
+	finishLimit time.Duration // how long we outlive our client
 
 	unanswered sync.WaitGroup // requests of behind
 	gone       atomic.Bool    // there is no client any more
@@ -54,7 +55,7 @@ func newSupervisor(command []string, confined bool, out io.Writer) *supervisor {
 	of := func(kind ...string) *pool {
 		return newPool(slices.Concat(command, []string{"worker"}, kind), confined, jobs())
 	}
-	s := &supervisor{full: of(), quick: of(kindBaseline), behind: of(), out: out, quit: make(chan int, 1), workerIdle: workerIdle, warmDelay: firstRequest}
+	s := &supervisor{full: of(), quick: of(kindBaseline), behind: of(), out: out, quit: make(chan int, 1), workerIdle: workerIdle, warmDelay: firstRequest, finishLimit: finishLimit}
 	s.behind.yields = true
 	s.clangs = newClangs(command[0], confined, jobs())
 	s.idleLimit.Store(int64(supervisorIdle))
@@ -116,8 +117,11 @@ func (s *supervisor) read(in io.Reader) {
 // firstRequest is how long the request takes to come that the client has waiting for us.
 const firstRequest = 3 * time.Millisecond
 
-// finishLimit bounds how long we outlive our client.
-const finishLimit = 2 * time.Minute
+// finishLimit bounds how long we outlive our client, interruptLimit how long workers take to end after that.
+const (
+	finishLimit    = 2 * time.Minute
+	interruptLimit = 5 * time.Second
+)
 
 // finish ends us when the client has ended: after what was begun in the background, whose code the next start of the program finds in
 // the cache. Without that, a program that is done before its kernels are optimised would never have optimised code.
@@ -134,7 +138,12 @@ func (s *supervisor) finish() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(finishLimit):
+	case <-time.After(s.finishLimit):
+		s.behind.interrupt() // the cache is told what it cost
+		select {
+		case <-done:
+		case <-time.After(interruptLimit):
+		}
 	}
 	s.stop(0)
 }

@@ -97,6 +97,12 @@ func misbehave(kernel string) {
 		}
 	case "hang":
 		select {}
+	case "spin":
+		if mark := os.Getenv("KUDZU_TEST_MARK"); mark != "" {
+			_ = os.WriteFile(mark+strconv.Itoa(os.Getpid()), nil, 0o600)
+		}
+		for { // as LLVM does with a kernel of megabytes
+		}
 	case "eat":
 		var all [][]byte
 		for {
