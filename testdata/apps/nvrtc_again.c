@@ -83,8 +83,8 @@ static const struct request {
 };
 
 int main(int argc, char **argv) {
-	int major, minor;
-	printf("%d %d.%d\n", nvrtcVersion(&major, &minor), major, minor);
+	int major, minor, answer = nvrtcVersion(&major, &minor); // by itself: C does not say in which order arguments are evaluated
+	printf("%d %d.%d\n", answer, major, minor);
 	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
 		const struct request *r = &requests[i];
 		nvrtcProgram p;
