@@ -118,8 +118,8 @@ func (n *narrowing) scaling(p *plan, x record) error {
 	if err := n.blocksOfD(p, mode(lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE), get(x, lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER), blocks); err != nil {
 		return err
 	}
-	if p.mode > lt.CUBLASLT_POINTER_MODE_DEVICE || p.grad == gradA || p.grad == gradB || p.act >= 3 && (blocks || n.d >= typeE4M3 || n.d == uint32(cublas.F32)) {
-		return notSupported // an H200, too, has gradients only with D of 16 bits, and no BGRADA or BGRADB
+	if p.mode > lt.CUBLASLT_POINTER_MODE_DEVICE || p.grad == gradA || p.grad == gradB || p.act >= 3 && (blocks || n.d >= typeE4M3) || p.grad == gradD && n.d == uint32(cublas.F32) {
+		return notSupported // an H200, too, has no gradients with D of 8 bits, no BGRAD with D of f32, and no BGRADA or BGRADB
 	}
 	if blocks {
 		p.ab = cublas.F32
