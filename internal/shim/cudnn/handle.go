@@ -39,18 +39,21 @@ func issued(v handle.Value) (uint64, error) {
 	return uint64(v), nil
 }
 
-// Destroy ends a handle, after the work of its device.
+// Destroy ends a handle. Giving memory back waits for the work that uses it; the device is not waited for, which would end captures of other
+// threads.
 func (t *Thread) Destroy(h Handle) error {
 	x := libraries.Delete(handle.Value(h))
 	if x == nil {
 		return because(badParam, "%#x is no handle", uint64(h))
 	}
-	err := t.driver().CtxSynchronize()
 	for _, p := range providers.All() {
+		if p.Serves(t.driver()) {
+			_ = t.driver().CtxSynchronize() // another library's handle goes, which work may still use
+		}
 		p.Drop(&x.spaces)
 	}
 	x.spaces.Drop(t.driver())
-	return err
+	return nil
 }
 
 // work is where operations of a handle are enqueued.
@@ -97,7 +100,8 @@ func (t *Thread) GetStream(h Handle) (rt.CudaStream_t, error) {
 
 // QueryRuntimeError: no kernel of ours reports one.
 func (t *Thread) QueryRuntimeError(h Handle, status hostmem.Ptr, mode dnn.CudnnErrQueryMode_t, tag hostmem.Ptr) error {
-	if _, err := find(h); err != nil {
+	x, err := find(h)
+	if err != nil {
 		return err
 	}
 	if status == hostmem.Nil {
@@ -107,7 +111,10 @@ func (t *Thread) QueryRuntimeError(h Handle, status hostmem.Ptr, mode dnn.CudnnE
 		return because(badParam, "mode %d", mode)
 	}
 	if mode == dnn.CUDNN_ERRQUERY_BLOCKING {
-		if err := t.driver().CtxSynchronize(); err != nil {
+		x.mu.Lock()
+		stream := x.stream
+		x.mu.Unlock()
+		if err := t.driver().StreamSynchronize(stream); err != nil {
 			return executionFailed
 		}
 	}

@@ -73,6 +73,31 @@ func TestHandle(t *testing.T) {
 	}
 }
 
+// TestDestroyDuringCapture: a handle goes while another thread captures a stream, and the capture goes on.
+func TestDestroyDuringCapture(t *testing.T) {
+	th, _ := open(t)
+	d := th.driver()
+	s, err := d.StreamCreate(uint32(cu.CU_STREAM_NON_BLOCKING))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.StreamBeginCapture(s, cu.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL); err != nil {
+		t.Fatal(err)
+	}
+	other := new(Thread)
+	h, err := other.Create(Nine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Destroy(Handle(h)); err != nil {
+		t.Errorf("a handle ends: %v", err)
+	}
+	var graph cu.CUgraph
+	if err := d.StreamEndCapture(s, hostmem.Of(&graph)); err != nil {
+		t.Errorf("the capture: %v", err)
+	}
+}
+
 // TestCodes: the codes of the release that a program calls, and the text of the last failure.
 func TestCodes(t *testing.T) {
 	var text string
