@@ -122,7 +122,8 @@ func (n *opGraph) make(k dnn.CudnnBackendDescriptorType_t, attrs ...attr) backen
 }
 
 var dataTypes = map[nn.Elem]dnn.CudnnDataType_t{
-	nn.F32: dnn.CUDNN_DATA_FLOAT, nn.F64: dnn.CUDNN_DATA_DOUBLE, nn.F16: dnn.CUDNN_DATA_HALF, nn.BF16: dnn.CUDNN_DATA_BFLOAT16, nn.S8: dnn.CUDNN_DATA_INT8,
+	nn.F32: dnn.CUDNN_DATA_FLOAT, nn.F64: dnn.CUDNN_DATA_DOUBLE, nn.F16: dnn.CUDNN_DATA_HALF, nn.BF16: dnn.CUDNN_DATA_BFLOAT16,
+	nn.E4M3: dnn.CUDNN_DATA_FP8_E4M3, nn.S8: dnn.CUDNN_DATA_INT8,
 	nn.S32: dnn.CUDNN_DATA_INT32, nn.S64: dnn.CUDNN_DATA_INT64, nn.Bool: dnn.CUDNN_DATA_BOOLEAN,
 }
 

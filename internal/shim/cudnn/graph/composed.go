@@ -14,9 +14,9 @@ type composition struct {
 }
 
 // composed are operations with an attention in place of those that it is made of.
-func composed(ops []*operation) ([]*operation, error) {
+func composed(ops []*operation) []*operation {
 	if slices.ContainsFunc(ops, func(o *operation) bool { return o.refused != nil }) {
-		return ops, nil // such a graph does not run, and its operations may lack attributes
+		return ops // such a graph does not run, and its operations may lack attributes
 	}
 	c := composition{map[int64]*operation{}, map[int64][]*operation{}}
 	for _, o := range ops {
@@ -35,18 +35,14 @@ func composed(ops []*operation) ([]*operation, error) {
 		case o.kind != dnn.CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR:
 			continue
 		}
-		whole, parts, err := find(o)
-		if err != nil {
-			return nil, err
-		}
-		if whole != nil {
+		if whole, parts := find(o); whole != nil {
 			at := slices.Index(ops, o)
 			ops = slices.Clone(ops)
 			ops[at] = whole
 			ops = slices.DeleteFunc(ops, func(p *operation) bool { return slices.Contains(parts, p) })
 		}
 	}
-	return ops, nil
+	return ops
 }
 
 // inner reports a tensor that only one operation reads and no program sees, and that operation.
@@ -64,16 +60,16 @@ func plainProduct(o *operation) bool {
 }
 
 // attention is the attention whose softmax this is, and what else it is made of; nil where it is none, or one that the kernels do not do.
-func (c *composition) attention(softmax *operation) (*operation, []*operation, error) {
+func (c *composition) attention(softmax *operation) (*operation, []*operation) {
 	p := softmax.g.tensor(dnn.CUDNN_ATTR_OPERATION_SOFTMAX_YDESC)
 	last, ok := c.inner(p)
 	if !ok || !plainProduct(last) || last.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC).uid != p.uid || softmax.g.hasAny(softmaxExtras) {
-		return nil, nil, nil
+		return nil, nil
 	}
 	parts, first := c.changesOf(softmax.g.tensor(dnn.CUDNN_ATTR_OPERATION_SOFTMAX_XDESC))
 	changes := parts
 	if !plainProduct(first) {
-		return nil, nil, nil
+		return nil, nil
 	}
 	q, v := first.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC), last.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC)
 	k := turned(first.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC))
@@ -88,29 +84,29 @@ func (c *composition) attention(softmax *operation) (*operation, []*operation, e
 	stats := softmax.g.tensor(dnn.CUDNN_ATTR_OPERATION_SOFTMAX_STATS_DESC)
 	for _, t := range []*tensor{q, k, v, out, stats} {
 		if t != nil && (t.virtual || t.ragged != nil || len(t.dim) != 4) {
-			return nil, nil, nil
+			return nil, nil
 		}
 	}
 	d, extra := &direct{}, []*tensor{}
 	for _, m := range changes {
 		if !d.take(m, attentionTensors{q: q, k: k, v: v, o: out, stats: stats}, at.uid) {
-			return nil, nil, nil
+			return nil, nil
 		}
 		at = m.out[0]
 		extra = append(extra, slices.DeleteFunc(slices.Clone(m.in), func(t *tensor) bool { return t.virtual })...)
 	}
 	if v.dim[1] != k.dim[1] || q.dim[1]%k.dim[1] != 0 || q.dim[0] != k.dim[0] || q.dim[0] != v.dim[0] {
-		return nil, nil, nil
+		return nil, nil
 	}
 	whole, err := buildOperation(dnn.CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, collect([]with{
 		{dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC, the(q)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC, the(k)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC, the(v)},
 		{dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, the(out)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC, the(stats)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC, the(scale)}}))
 	if err != nil || whole.direct == nil {
-		return nil, nil, err
+		return nil, nil // the single operations may do what the whole one refuses
 	}
 	whole.direct = d
 	whole.in = append(whole.in, extra...)
-	return whole, append(parts, first, last), nil
+	return whole, append(parts, first, last)
 }
 
 // changesOf are the operations that make scores of a product, in their order, and who writes what the first of them reads.

@@ -47,10 +47,10 @@ func (p *pattern) reads(t *tensor, is func(o *operation) bool) (found *operation
 	return p.meet(found)
 }
 
-// turnedOf is what a reshape makes of a matrix that is its transpose in the same memory.
-func (p *pattern) turnedOf(t *tensor) *tensor {
+// turnedLeft is the product whose left operand is the transpose of a tensor, by a reshape.
+func (p *pattern) turnedLeft(t *tensor) *operation {
 	if o := p.reads(t, isTurn); o != nil {
-		return o.out[0]
+		return p.reads(o.out[0], leftOf(o.out[0]))
 	}
 	return nil
 }
@@ -94,93 +94,115 @@ func (p *pattern) shared(o *operation, heads int64) *tensor {
 //	dS = P (dO Vᵀ − delta) scale            dQ = dS K, dK = dSᵀ Q
 //
 // delta stays what the program makes it.
-func (c *composition) gradients(exp *operation) (*operation, []*operation, error) {
+func (c *composition) gradients(exp *operation) (*operation, []*operation) {
 	p := &pattern{composition: c}
-	none := func() (*operation, []*operation, error) { return nil, nil, nil }
 	changes, first := c.changesOf(exp.in[0])
 	if !plainProduct(first) || len(changes) == 0 {
-		return none()
+		return nil, nil
 	}
-	q, kTurned, at := first.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC), first.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC), first.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_CDESC)
-	scale := factor(changes[0], at)
-	prob := exp.out[0]
-	probTurned := p.turnedOf(prob)
-	if scale == nil || probTurned == nil || len(kTurned.dim) != 4 {
-		return none()
+	t, delta := p.gradientTensors(first, factor(changes[0], first.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_CDESC)), exp.out[0])
+	if t == nil {
+		return nil, nil
+	}
+	d, extra := t.changed(changes)
+	if d == nil || !t.plain(delta) || !c.closed(append(p.met, append(changes, exp, first)...), *t) {
+		return nil, nil
+	}
+	whole, err := buildOperation(dnn.CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, collect([]with{
+		{dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC, the(t.q)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC, the(t.k)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC, the(t.v)},
+		{dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC, the(t.o)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC, the(t.stats)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_SCALEDESC, the(t.scale)},
+		{dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_DODDESC, the(t.do)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_DQDESC, the(t.dq)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_DKDESC, the(t.dk)},
+		{dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC, the(t.dv)}}))
+	if err != nil || whole.direct == nil {
+		return nil, nil // the single operations may do what the whole one refuses
+	}
+	d.delta = delta
+	whole.direct = d
+	whole.in = append(append(whole.in, delta), extra...)
+	return whole, append(p.met, append(changes, first)...)
+}
+
+// gradientTensors follows the probabilities to the gradients, and gives the tensors of all of it but the stats, and delta; nil where something
+// is not as it should be. first is Q Kᵀ.
+func (p *pattern) gradientTensors(first *operation, scale, prob *tensor) (t *attentionTensors, delta *tensor) {
+	q, kTurned := first.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC), first.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC)
+	toV := p.turnedLeft(prob)
+	if scale == nil || toV == nil || len(kTurned.dim) != 4 {
+		return nil, nil
 	}
 	heads := kTurned.dim[1]
-	toV := p.reads(probTurned, leftOf(probTurned))
-	if toV == nil {
-		return none()
+	t = &attentionTensors{q: q, k: turned(kTurned), do: toV.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC), scale: scale, dv: p.shared(toV, heads)}
+	t.o = t.do // the kernels read O for delta only
+	toP, delta, ds := p.slopes(prob, scale)
+	if ds == nil || toP.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC).uid != t.do.uid {
+		return nil, nil
 	}
-	do := toV.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC)
-	dv := p.shared(toV, heads)
+	t.v = turned(toP.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC))
+	toQ, toK := p.reads(ds, leftOf(ds)), p.turnedLeft(ds)
+	if toQ == nil || toK == nil || toK.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC).uid != q.uid {
+		return nil, nil
+	}
+	keys := p.made(toQ.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC), dnn.CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR)
+	if keys == nil || !isTurn(keys) || keys.in[0].uid != kTurned.uid {
+		return nil, nil
+	}
+	t.dq, t.dk = toQ.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_CDESC), p.shared(toK, heads)
+	return t, delta
+}
+
+// slopes is dS = P (dO Vᵀ − delta) scale: the product dO Vᵀ, delta and dS; ds is nil where P is used in another way.
+func (p *pattern) slopes(prob, scale *tensor) (toP *operation, delta, ds *tensor) {
 	slope := p.reads(prob, isPoint(dnn.CUDNN_POINTWISE_MUL))
-	if slope == nil || dv == nil {
-		return none()
+	if slope == nil {
+		return nil, nil, nil
 	}
 	args := pointArgs(slope)
-	less := p.made(args[b2i(args[0].uid == prob.uid)], dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
-	if less == nil || !isPoint(dnn.CUDNN_POINTWISE_SUB)(less) {
-		return none()
+	other := args[0]
+	if other.uid == prob.uid {
+		other = args[1]
 	}
-	toP, delta := p.made(pointArgs(less)[0], dnn.CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR), pointArgs(less)[1]
+	less := p.made(other, dnn.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
 	scaled := p.reads(slope.out[0], isPoint(dnn.CUDNN_POINTWISE_MUL))
-	if !plainProduct(toP) || scaled == nil || toP.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC).uid != do.uid {
-		return none()
+	if less == nil || !isPoint(dnn.CUDNN_POINTWISE_SUB)(less) || scaled == nil {
+		return nil, nil, nil
 	}
-	if again := factor(scaled, slope.out[0]); again == nil || again.uid != scale.uid {
-		return none()
+	toP = p.made(pointArgs(less)[0], dnn.CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR)
+	if again := factor(scaled, slope.out[0]); !plainProduct(toP) || again == nil || again.uid != scale.uid {
+		return nil, nil, nil
 	}
-	ds := scaled.out[0]
-	dsTurned := p.turnedOf(ds)
-	toQ := p.reads(ds, leftOf(ds))
-	if dsTurned == nil || toQ == nil {
-		return none()
-	}
-	toK := p.reads(dsTurned, leftOf(dsTurned))
-	keys := p.made(toQ.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC), dnn.CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR)
-	if toK == nil || toK.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC).uid != q.uid || keys == nil || !isTurn(keys) || keys.in[0].uid != kTurned.uid {
-		return none()
-	}
-	t := attentionTensors{q: q, k: turned(kTurned), v: turned(toP.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC)), o: do, do: do, scale: scale,
-		dq: toQ.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_CDESC), dk: p.shared(toK, heads), dv: dv}
-	d := &direct{delta: delta}
-	extra := []*tensor{delta}
-	at = changes[0].out[0]
+	return toP, pointArgs(less)[1], scaled.out[0]
+}
+
+// changed takes what is done to the scores after their factor: which of them are seen, and the stats that are subtracted. It also gives the
+// tensors that this reads; d is nil where the kernels do not know it.
+func (t *attentionTensors) changed(changes []*operation) (d *direct, extra []*tensor) {
+	d = &direct{}
+	at := changes[0].out[0]
 	for _, m := range changes[1:] {
 		switch {
 		case isPoint(dnn.CUDNN_POINTWISE_SUB)(m) && t.stats == nil && pointArgs(m)[0].uid == at.uid:
 			t.stats = pointArgs(m)[1]
-		case !d.take(m, t, at.uid):
-			return none()
+		case !d.take(m, *t, at.uid):
+			return nil, nil
 		default:
 			extra = append(extra, slices.DeleteFunc(slices.Clone(m.in), func(t *tensor) bool { return t.virtual })...)
 		}
 		at = m.out[0]
 	}
-	if d.bias != nil || t.dk == nil || t.stats == nil {
-		return none() // a bias has a gradient of its own
+	if d.bias != nil {
+		return nil, nil // a bias has a gradient of its own
 	}
+	return d, extra
+}
+
+// plain reports gradients of tensors as the kernels take them.
+func (t *attentionTensors) plain(delta *tensor) bool {
 	for _, x := range []*tensor{t.q, t.k, t.v, t.do, t.stats, t.dq, t.dk, t.dv, delta} {
-		if len(x.dim) != 4 || x.ragged != nil || x.virtual && x != t.dq {
-			return none()
+		if x == nil || len(x.dim) != 4 || x.ragged != nil || x.virtual && x != t.dq {
+			return false
 		}
 	}
-	if delta.dim[3] != 1 || t.v.dim[1] != heads || t.q.dim[1]%heads != 0 || !c.closed(append(p.met, append(changes, exp, first)...), t) {
-		return none()
-	}
-	whole, err := buildOperation(dnn.CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, collect([]with{
-		{dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC, the(t.q)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC, the(t.k)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC, the(t.v)},
-		{dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC, the(t.o)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC, the(t.stats)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_SCALEDESC, the(scale)},
-		{dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_DODDESC, the(do)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_DQDESC, the(t.dq)}, {dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_DKDESC, the(t.dk)},
-		{dnn.CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC, the(t.dv)}}))
-	if err != nil || whole.direct == nil {
-		return nil, nil, err
-	}
-	whole.direct = d
-	whole.in = append(whole.in, extra...)
-	return whole, append(p.met, append(changes, first)...), nil
+	return delta.dim[3] == 1 && t.v.dim[1] == t.k.dim[1] && t.q.dim[1]%t.k.dim[1] == 0
 }
 
 // closed reports operations of whose results only these read any but the gradients.
@@ -196,12 +218,4 @@ func (c *composition) closed(ops []*operation, t attentionTensors) bool {
 		}
 	}
 	return true
-}
-
-// b2i is 1 for true.
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -172,11 +172,7 @@ func newGraph(descriptors []*Descriptor) (*graph, error) {
 	for _, d := range descriptors {
 		ops = append(ops, d.made.(*operation))
 	}
-	ops, err := composed(ops)
-	if err != nil {
-		return nil, err
-	}
-	ops, err = expanded(ops)
+	ops, err := expanded(composed(ops))
 	if err != nil {
 		return nil, err
 	}
