@@ -5,6 +5,8 @@
 # scripts/fuzz.sh blas [SECONDS] [seed] [threads] makes random calls of cuBLAS, cuBLASLt and cuSOLVER instead and compares each with a plain sum
 # (testdata/apps/app_blasrandom.c, on the libraries in dist). At the end nothing of the device's memory may be missing.
 # scripts/fuzz.sh fft [SECONDS] [seed] [threads] does the same with cuFFT, cuRAND and cuSPARSE (testdata/apps/app_fftrandom.c).
+# scripts/fuzz.sh dnn [SECONDS] [seed] [threads] does the same with cuDNN's layers and graphs (testdata/apps/app_dnnrandom.c).
+# These have a device of 2 GiB, so that what other programs take of the machine's memory does not count.
 # Inputs that reach new code are made smaller for a second at most: Go takes a minute for each, which would be most of the time.
 # A target that fails leaves its input below testdata/fuzz of its package, where go test finds it from then on.
 set -eu
@@ -17,14 +19,21 @@ if [ "${1:-}" = blas ]; then
     lib=$PWD/dist/lib
     ${CC:-cc} -std=gnu11 -O1 -Wall -Iinclude testdata/apps/app_blasrandom.c -o .build/fuzz/blas -L"$lib" -Wl,-rpath,"$lib" \
         -l:libcublas.so.13 -l:libcublasLt.so.13 -l:libcusolver.so.12 -l:libcudart.so.13 -lm -lpthread
-    exec .build/fuzz/blas "${2:-300}" "${3:-1}" "${4:-3}"
+    exec env KUDZU_MEMORY=${KUDZU_MEMORY:-2G} .build/fuzz/blas "${2:-300}" "${3:-1}" "${4:-3}"
 fi
 if [ "${1:-}" = fft ]; then
     mkdir -p .build/fuzz
     lib=$PWD/dist/lib
     ${CC:-cc} -std=gnu11 -O1 -Wall -Iinclude testdata/apps/app_fftrandom.c -o .build/fuzz/fft -L"$lib" -Wl,-rpath,"$lib" \
         -l:libcufft.so.12 -l:libcurand.so.10 -l:libcusparse.so.12 -l:libcudart.so.13 -lm -lpthread
-    exec .build/fuzz/fft "${2:-300}" "${3:-1}" "${4:-3}"
+    exec env KUDZU_MEMORY=${KUDZU_MEMORY:-2G} .build/fuzz/fft "${2:-300}" "${3:-1}" "${4:-3}"
+fi
+if [ "${1:-}" = dnn ]; then
+    mkdir -p .build/fuzz
+    lib=$PWD/dist/lib
+    ${CC:-cc} -std=gnu11 -O2 -Wall -Iinclude testdata/apps/app_dnnrandom.c -o .build/fuzz/dnn -L"$lib" -Wl,-rpath,"$lib" \
+        -l:libcudnn.so.9 -l:libcudart.so.13 -lm -lpthread
+    exec env KUDZU_MEMORY=${KUDZU_MEMORY:-2G} .build/fuzz/dnn "${2:-300}" "${3:-1}" "${4:-3}" ${5:+"$5"}
 fi
 time=${1:-30s}
 only=${2:-}
