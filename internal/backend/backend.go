@@ -135,15 +135,15 @@ type Module struct {
 	// Its text does not depend on the rest of the module, so it serves as a cache key.
 	Slice func(kernel string) (text string, line func(int) int, err error)
 
-	// Apart tells of a kernel whose calls through pointers reach so much text that its functions had better be compiled one by one, when
+	// Lazy tells of a kernel whose calls through pointers reach so much text that its functions had better be compiled one by one, when
 	// they are first called; nil of other kernels. May be nil. Slice gives such a kernel whole.
-	Apart func(kernel string) *Apart
+	Lazy func(kernel string) *Lazy
 
 	Options Options
 }
 
-// Apart is a kernel and the functions that its calls through pointers may reach, each by itself.
-type Apart struct {
+// Lazy is a kernel and the functions that its calls through pointers may reach, each by itself.
+type Lazy struct {
 	Functions []string
 	// Slice is the text of the kernel without these functions, or of a function as the kernel calls it, all of a block at once: kernel entry
 	// of that text.

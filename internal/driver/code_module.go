@@ -133,7 +133,7 @@ func describe(name, text string, dev claim, j *jit) (*backend.Module, error) {
 			return "", nil, err
 		}
 		return s.Text, s.Line, nil
-	}, Apart: func(kernel string) *backend.Apart { return apart(idx, kernel) }}
+	}, Lazy: func(kernel string) *backend.Lazy { return lazy(idx, kernel) }}
 	if name, has, ok := pack.Note(text); ok {
 		desc.Pack = name + "\t" + has
 	}
@@ -159,20 +159,20 @@ func describe(name, text string, dev claim, j *jit) (*backend.Module, error) {
 	return desc, nil
 }
 
-// apart is a kernel whose functions are compiled one by one, or nil.
-func apart(idx *ptx.Index, kernel string) *backend.Apart {
-	names := idx.Apart(kernel)
+// lazy is a kernel whose functions are compiled one by one, or nil.
+func lazy(idx *ptx.Index, kernel string) *backend.Lazy {
+	names := idx.Lazy(kernel)
 	if names == nil {
 		return nil
 	}
-	return &backend.Apart{Functions: names, Slice: func(function string) (string, string, func(int) int, error) {
-		s, err := idx.SliceApart(kernel, function)
+	return &backend.Lazy{Functions: names, Slice: func(function string) (string, string, func(int) int, error) {
+		s, err := idx.SliceLazy(kernel, function)
 		if err != nil {
 			return "", "", nil, err
 		}
 		entry := kernel
 		if function != "" {
-			entry = ptx.ApartEntry + function
+			entry = ptx.LazyEntry + function
 		}
 		return entry, s.Text, s.Line, nil
 	}}

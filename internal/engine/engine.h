@@ -244,18 +244,18 @@ struct kz_launch_args {
 	struct kz_children *children; // where what it launches is kept; NULL: it launches nothing
 };
 
-// --- functions that are compiled by themselves, when they are first called (apart.c) ---
+// --- functions that are compiled by themselves, when they are first called (lazy.c) ---
 
-struct kz_apart;
+struct kz_lazy;
 struct kz_function;
-struct kz_apart *kz_apart_new(void);
-void kz_apart_close(struct kz_apart *a); // kz_apart_next returns NULL from now on
-void kz_apart_free(struct kz_apart *a);  // no kernel that has it runs
-struct kz_function *kz_apart_next(struct kz_apart *a, uint64_t *id); // waits for a call of a function without code
+struct kz_lazy *kz_lazy_new(void);
+void kz_lazy_close(struct kz_lazy *a); // kz_lazy_next returns NULL from now on
+void kz_lazy_free(struct kz_lazy *a);  // no kernel that has it runs
+struct kz_function *kz_lazy_next(struct kz_lazy *a, uint64_t *id); // waits for a call of a function without code
 // The function's code, which lives as long as the list; NULL: there is none, and calls end their kernels. It may be put again.
-void kz_apart_put(struct kz_function *f, struct kz_kernel *k);
+void kz_lazy_put(struct kz_function *f, struct kz_kernel *k);
 // What k calls; vars is the address of its array for kz_launch.vars if k is such a function. Once, before the first launch.
-void kz_kernel_apart(struct kz_kernel *k, struct kz_apart *a, uint64_t vars);
+void kz_kernel_lazy(struct kz_kernel *k, struct kz_lazy *a, uint64_t vars);
 
 // --- what kernels launch (children.c) ---
 

@@ -188,7 +188,7 @@ struct kz_ctx {
 	struct kz_area *bare;                 // and without memory
 	struct kz_rows *rows;                 // the areas' shared memories
 	uint32_t nparked, nspare;
-	struct kz_called *called; // what the block calls (apart.c); may be NULL
+	struct kz_called *called; // what the block calls (lazy.c); may be NULL
 	struct kz_cluster_state *cluster; // whose blocks it runs, or NULL
 	char *scratch; // device printf
 	struct kz_ctx *next;
@@ -271,7 +271,7 @@ extern const void *const kz_rt[];
 uint64_t kz_device_call(const struct kz_launch *l, struct kz_worker *w, uint32_t call, uint32_t thread, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e);
 uint64_t kz_device_launch(const struct kz_launch *l, struct kz_worker *w, uint32_t call, uint32_t thread, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e);
 
-// --- functions that are compiled by themselves (apart.c) ---
+// --- functions that are compiled by themselves (lazy.c) ---
 
 void kz_come(const struct kz_launch *l, struct kz_worker *w, uint64_t id);
 uint32_t kz_called(const struct kz_launch *l, struct kz_worker *w, uint64_t id); // 0, or 1: it waits for other blocks, and is to be called again
@@ -291,7 +291,7 @@ struct kz_kernel {
 	_Atomic(const struct kz_kernel *) better; // code that takes its place from the next chunk on, or NULL
 	char *name;    // for the recorder; NULL: nobody records
 	uint32_t code; // what made it, in the recorder's words
-	struct kz_apart *apart; // functions that it calls and that are compiled by themselves; NULL: none
+	struct kz_lazy *lazy; // functions that it calls and that are compiled by themselves; NULL: none
 	uint64_t vars;          // of such a function: as kz_launch_args has them
 };
 

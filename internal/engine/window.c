@@ -3,7 +3,7 @@
 // the host's may be. Memory ends at the end of its pages, with the block's last byte before it: an access behind it faults.
 //
 // What compiled code adds is ir.SharedReach at most, either way, and ir.LaneReach between lanes; gathers take an index of 32 bits,
-// times 1, 2 or 4, for a signed number where it is none, which is 16 GiB lower (emit/warp, takeApart). BELOW and ABOVE hold all of that.
+// times 1, 2 or 4, for a signed number where it is none, which is 16 GiB lower (emit/warp, takeLazy). BELOW and ABOVE hold all of that.
 // Where address space is short (ulimit -v, small machines) there are guards of a few pages instead, and code that tests offsets itself
 // (warp.Config.Bounds).
 #include "internal.h"

@@ -52,8 +52,8 @@ func (x *inst) functionAddr(name string) *ir.Value {
 
 // callPointer calls through a pointer: one of the functions that the pointer may stand for.
 func (x *inst) callPointer() {
-	if x.plan.apart {
-		x.callApart()
+	if x.plan.lazy {
+		x.callLazy()
 		return
 	}
 	names := x.plan.targets(x.fr.body, x.Inst)
@@ -72,9 +72,9 @@ func (x *inst) callPointer() {
 	x.callWith(ir.CallInd, x.plan.pointerList(names), like.Params, like.Results, id)
 }
 
-// callApart calls a function that is compiled by itself, as the whole block: every thread says which function it calls, and when all
+// callLazy calls a function that is compiled by itself, as the whole block: every thread says which function it calls, and when all
 // have come the first one has the engine run it, which is a kernel there. It is left where it waits for other blocks.
-func (x *inst) callApart() {
+func (x *inst) callLazy() {
 	if len(x.Args[2].Elems)+len(x.Args[0].Elems) > 0 {
 		x.fail("a call with parameters of a function that is compiled by itself")
 	}

@@ -37,8 +37,8 @@ func (l *lowerer) sharedName(v *ptx.Var) string {
 func (l *lowerer) layoutShared() {
 	vars := append([]*ptx.Var(nil), l.shared...)
 	first := 0
-	if l.plan.apart {
-		for first < len(vars) && l.apart[vars[first]] {
+	if l.plan.lazy {
+		for first < len(vars) && l.lazy[vars[first]] {
 			first++
 		}
 	}
@@ -57,12 +57,12 @@ func (l *lowerer) layoutShared() {
 	l.out.SharedBytes = off
 }
 
-// apartShared gives all shared variables of the module a place, before any other.
-func (l *lowerer) apartShared() {
-	l.apart = map[*ptx.Var]bool{}
+// lazyShared gives all shared variables of the module a place, before any other.
+func (l *lowerer) lazyShared() {
+	l.lazy = map[*ptx.Var]bool{}
 	for _, v := range l.m.Vars {
 		if v.Space == ptx.SpaceShared {
-			l.apart[v] = true
+			l.lazy[v] = true
 			l.sharedName(v)
 		}
 	}

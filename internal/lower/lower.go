@@ -141,7 +141,7 @@ type lowerer struct {
 	names        map[*ptx.Var]string // shared variables and local slots: their unique names
 	taken        map[string]bool
 	shared       []*ptx.Var        // in first-use order
-	apart        map[*ptx.Var]bool // those that are there whether used or not
+	lazy         map[*ptx.Var]bool // those that are there whether used or not
 	known        map[string]bool
 	regTypeCache map[*ptx.Func][]ir.Type
 	plan         *plan
@@ -163,8 +163,8 @@ func newLowerer(m *ptx.Module, fn *ptx.Func, opts Options) *lowerer {
 	l.mmas = countMma(fn.Body)
 	l.plan = newPlan(m, fn, &opts)
 	defer func() {
-		if l.plan.apart {
-			l.apartShared()
+		if l.plan.lazy {
+			l.lazyShared()
 		}
 	}()
 	l.queued = map[*ptx.Func]bool{}

@@ -22,7 +22,7 @@ type plan struct {
 	taken    []string           // functions and aliases whose addresses the module takes, in the module's order
 	reserved bool               // something asks for the system's part of shared memory
 	stack    bool               // there are real calls or dynamic allocations: frames know where the stack is free
-	apart    bool               // calls through pointers reach functions that are compiled by themselves (ptx.ApartPragma)
+	lazy     bool               // calls through pointers reach functions that are compiled by themselves (ptx.LazyPragma)
 }
 
 // all: functions whose addresses the module takes are there even if the kernel does not call them.
@@ -31,7 +31,7 @@ func newPlan(m *ptx.Module, kernel *ptx.Func, opts *Options) *plan {
 	for _, a := range m.Aliases {
 		p.aliases[a.Name] = a.Of
 	}
-	p.apart = isApart(m)
+	p.lazy = isLazy(m)
 	t := opts.Taken
 	if t == nil {
 		t = TakenIn(m)
@@ -61,11 +61,11 @@ func (p *plan) resolve(name string) string {
 	return name
 }
 
-// isApart reports a slice whose functions are compiled one by one.
-func isApart(m *ptx.Module) bool {
+// isLazy reports a slice whose functions are compiled one by one.
+func isLazy(m *ptx.Module) bool {
 	for _, d := range m.Pragmas {
 		for _, text := range d.Strs {
-			if text == ptx.ApartPragma {
+			if text == ptx.LazyPragma {
 				return true
 			}
 		}
@@ -229,7 +229,7 @@ func (g *callGraph) walk(kernel *ptx.Func, others []string) {
 					add(o.Name, false)
 					continue
 				}
-				if g.p.apart {
+				if g.p.lazy {
 					continue
 				}
 				for _, name := range g.p.targets(fn.Body, in) {

@@ -68,7 +68,7 @@ func (l *lowerer) clusterCall(what int64) *ir.Value {
 
 // ends tells the cluster that a thread is over. One that comes back from a function that is compiled by itself is not.
 func (l *lowerer) ends() {
-	if l.opts.Clusters && !strings.HasPrefix(l.out.Kernel, ptx.ApartEntry) {
+	if l.opts.Clusters && !strings.HasPrefix(l.out.Kernel, ptx.LazyEntry) {
 		l.clusterCall(image.ClusterExit)
 	}
 	l.stop(ir.Exit, ir.Attr{})

@@ -75,8 +75,8 @@ type cutter struct {
 	proto map[string]bool  // functions that need a declaration first
 	files map[int]bool     // of .loc
 
-	// apart: functions that variables name are not visited, only declared.
-	apart    bool
+	// lazy: functions that variables name are not visited, only declared.
+	lazy     bool
 	declared []string
 }
 
@@ -100,7 +100,7 @@ func (c *cutter) visit(name string) {
 		r := f.refs[f.next]
 		f.next++
 		it := &c.x.items[c.x.byName[r]]
-		if c.apart && it.fn != nil && c.x.items[c.x.byName[f.name]].v != nil {
+		if c.lazy && it.fn != nil && c.x.items[c.x.byName[f.name]].v != nil {
 			if !slices.Contains(c.declared, r) {
 				c.declared = append(c.declared, r)
 			}

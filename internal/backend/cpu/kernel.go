@@ -48,11 +48,11 @@ type Kernel struct {
 
 	superseded []*variant // whose place another has taken: to free; guarded by mu
 
-	// Where functions are compiled by themselves (apart.go).
-	apartOnce sync.Once
-	ways      *backend.Apart // set by apartOnce
-	caller    *Kernel        // it is a function that this kernel calls; nil: a kernel
-	function  string         // its name
+	// Where functions are compiled by themselves (lazy.go).
+	lazyOnce sync.Once
+	ways     *backend.Lazy // set by lazyOnce
+	caller   *Kernel       // it is a function that this kernel calls; nil: a kernel
+	function string        // its name
 }
 
 // variant is code for one block shape, or for any.
@@ -75,7 +75,7 @@ type variant struct {
 	hide        func()             // takes back what debug showed; may be nil
 	meter       meter
 	promotion   *promotion        // what makes the code that takes its place; nil: nothing
-	apart       *engine.Apart     // the functions it calls that are compiled by themselves; may be nil
+	lazy        *engine.Lazy      // the functions it calls that are compiled by themselves; may be nil
 	puts        []engine.Function // of a function: the lists that have it; guarded by kernel.mu
 
 	// On the fallback: run is set, and everything above is not.
@@ -257,8 +257,8 @@ func (v *variant) free() {
 	if v.hide != nil {
 		v.hide()
 	}
-	if v.apart != nil {
-		v.apart.Free()
+	if v.lazy != nil {
+		v.lazy.Free()
 	}
 	if v.code != nil {
 		v.code.Free()

@@ -22,7 +22,7 @@ type Program struct {
 	mu        lockrank.Mutex[lockrank.CPUProgram]
 	kernels   map[string]*Kernel // guarded by mu
 	fallback  backend.Program    // guarded by mu: loaded when first needed
-	functions []*Kernel          // guarded by mu: those that are compiled by themselves (apart.go)
+	functions []*Kernel          // guarded by mu: those that are compiled by themselves (lazy.go)
 	// What device pointers to kernels are, once a kernel may launch others: made under mu, then read only. words is the same for the engine.
 	byPointer map[uint64]*Kernel
 	words     *engine.Words

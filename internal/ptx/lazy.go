@@ -9,23 +9,23 @@ import (
 // in libraries of many functions (NCCL) that is nearly all of their text. Where the calls have neither parameters nor results, the
 // kernel and each function are slices of their own, which are compiled when they are first called.
 
-// ApartPragma marks such a slice: calls through pointers reach functions that are not in it, and all of the slice's shared variables
+// LazyPragma marks such a slice: calls through pointers reach functions that are not in it, and all of the slice's shared variables
 // have a place in shared memory, in their order.
-const ApartPragma = "kudzu functions apart"
+const LazyPragma = "kudzu lazy functions"
 
-// ApartEntry begins the name of the kernel that calls a function in the function's slice.
-const ApartEntry = "kudzu_apart_"
+// LazyEntry begins the name of the kernel that calls a function in the function's slice.
+const LazyEntry = "kudzu_lazy_"
 
-// apartBytes is the text of functions whose addresses are taken, from which on they are apart. What is below is compiled as one.
-const apartBytes = 1 << 20
+// lazyBytes is the text of functions whose addresses are taken, from which on they are lazy. What is below is compiled as one.
+const lazyBytes = 1 << 20
 
-// Apart lists the functions that a kernel's calls through pointers may reach, if they are slices of their own.
-func (x *Index) Apart(kernel string) []string {
+// Lazy lists the functions that a kernel's calls through pointers may reach, if they are slices of their own.
+func (x *Index) Lazy(kernel string) []string {
 	f := x.Func(kernel)
 	if f == nil || f.Open < 0 || !x.callsPointers() {
 		return nil
 	}
-	c := x.apartCutter()
+	c := x.lazyCutter()
 	c.visit(kernel)
 	if !c.pointers() || !c.plainCalls() {
 		return nil
@@ -35,7 +35,7 @@ func (x *Index) Apart(kernel string) []string {
 		fn := x.Func(name)
 		total += fn.End - fn.Start
 	}
-	if total < apartBytes {
+	if total < lazyBytes {
 		return nil
 	}
 	var names []string
@@ -47,14 +47,14 @@ func (x *Index) Apart(kernel string) []string {
 	return names
 }
 
-// callsPointers reports a module large enough to have functions apart, with a call through a pointer.
+// callsPointers reports a module large enough to have lazy functions, with a call through a pointer.
 func (x *Index) callsPointers() bool {
-	x.pointersOnce.Do(func() { x.pointers = len(x.Text) >= apartBytes && strings.Contains(x.Text, ".callprototype") })
+	x.pointersOnce.Do(func() { x.pointers = len(x.Text) >= lazyBytes && strings.Contains(x.Text, ".callprototype") })
 	return x.pointers
 }
 
-func (x *Index) apartCutter() *cutter {
-	return &cutter{x: x, state: make(map[string]uint8), proto: map[string]bool{}, apart: true}
+func (x *Index) lazyCutter() *cutter {
+	return &cutter{x: x, state: make(map[string]uint8), proto: map[string]bool{}, lazy: true}
 }
 
 // plainCalls reports that every prototype of what was visited has neither parameters nor results.
@@ -84,10 +84,10 @@ func (c *cutter) plainCalls() bool {
 	return true
 }
 
-// SliceApart cuts out a kernel without the functions that its calls through pointers reach; with a function's name, that function as
-// the kernel calls it: the slice's kernel is ApartEntry and the name. Both have the same shared variables.
-func (x *Index) SliceApart(kernel, function string) (*Slice, error) {
-	c := x.apartCutter()
+// SliceLazy cuts out a kernel without the functions that its calls through pointers reach; with a function's name, that function as
+// the kernel calls it: the slice's kernel is LazyEntry and the name. Both have the same shared variables.
+func (x *Index) SliceLazy(kernel, function string) (*Slice, error) {
+	c := x.lazyCutter()
 	root := kernel
 	if function != "" {
 		root = function
@@ -96,11 +96,11 @@ func (x *Index) SliceApart(kernel, function string) (*Slice, error) {
 		return nil, errNoKernel(root)
 	}
 	c.visit(root)
-	shared := x.apartShared(kernel)
+	shared := x.lazyShared(kernel)
 	var b sliceWriter
 	b.x = x
 	b.header(c.files)
-	b.text(".pragma \"" + ApartPragma + "\";\n")
+	b.text(".pragma \"" + LazyPragma + "\";\n")
 	for _, name := range c.declared {
 		b.prototype(x.Func(name))
 	}
@@ -114,7 +114,7 @@ func (x *Index) SliceApart(kernel, function string) (*Slice, error) {
 	}
 	b.rest(c, shared)
 	if function != "" {
-		b.text(".visible .entry " + ApartEntry + function + "()" + bounds(x, kernel) + "\n{\n\tcall.uni " + function + ";\n\tret;\n}\n")
+		b.text(".visible .entry " + LazyEntry + function + "()" + bounds(x, kernel) + "\n{\n\tcall.uni " + function + ";\n\tret;\n}\n")
 	}
 	return &Slice{Text: b.sb.String(), x: x, parts: b.parts}, nil
 }
@@ -125,10 +125,10 @@ func bounds(x *Index, kernel string) string {
 	return " " + strings.TrimSpace(x.Text[f.Head:f.Open])
 }
 
-// apartShared lists the shared variables that a kernel and the functions of tables reach, in the module's order.
-func (x *Index) apartShared(kernel string) []string {
+// lazyShared lists the shared variables that a kernel and the functions of tables reach, in the module's order.
+func (x *Index) lazyShared(kernel string) []string {
 	x.sharedOnce.Do(func() { // all of their text, which may be 100 MB: once, not for each kernel
-		c := x.apartCutter()
+		c := x.lazyCutter()
 		for _, name := range x.addressTaken() {
 			if c.state[name] == 0 {
 				c.visit(name)
@@ -136,7 +136,7 @@ func (x *Index) apartShared(kernel string) []string {
 		}
 		x.shared = c.state
 	})
-	c := x.apartCutter()
+	c := x.lazyCutter()
 	c.visit(kernel)
 	var names []string
 	for i := range x.items {

@@ -17,7 +17,7 @@ struct kz_function {
 	_Atomic uint32_t state;                 // futex
 };
 
-struct kz_apart {
+struct kz_lazy {
 	_Atomic(struct kz_function *) list; // those that were called
 	_Atomic uint32_t event;             // futex of who makes them
 	_Atomic uint32_t closed;
@@ -38,9 +38,9 @@ struct kz_called {
 
 // --- the list of functions ---
 
-struct kz_apart *kz_apart_new(void) { return kz_held(calloc(1, sizeof(struct kz_apart))); }
+struct kz_lazy *kz_lazy_new(void) { return kz_held(calloc(1, sizeof(struct kz_lazy))); }
 
-void kz_apart_free(struct kz_apart *a) {
+void kz_lazy_free(struct kz_lazy *a) {
 	for (struct kz_function *f = atomic_load(&a->list), *next; f; f = next) {
 		next = f->next;
 		free(f);
@@ -48,17 +48,17 @@ void kz_apart_free(struct kz_apart *a) {
 	free(a);
 }
 
-static void wake_maker(struct kz_apart *a) {
+static void wake_maker(struct kz_lazy *a) {
 	atomic_fetch_add(&a->event, 1);
 	kz_futex_wake(&a->event, INT32_MAX);
 }
 
-void kz_apart_close(struct kz_apart *a) {
+void kz_lazy_close(struct kz_lazy *a) {
 	atomic_store(&a->closed, 1);
 	wake_maker(a);
 }
 
-struct kz_function *kz_apart_next(struct kz_apart *a, uint64_t *id) {
+struct kz_function *kz_lazy_next(struct kz_lazy *a, uint64_t *id) {
 	for (;;) {
 		uint32_t ev = atomic_load(&a->event);
 		if (atomic_load(&a->closed)) return NULL;
@@ -72,18 +72,18 @@ struct kz_function *kz_apart_next(struct kz_apart *a, uint64_t *id) {
 	}
 }
 
-void kz_apart_put(struct kz_function *f, struct kz_kernel *k) {
+void kz_lazy_put(struct kz_function *f, struct kz_kernel *k) {
 	if (k) atomic_store_explicit(&f->code, k, memory_order_release);
 	atomic_store(&f->state, k ? MADE : MISSING);
 	kz_futex_wake(&f->state, INT32_MAX);
 }
 
-void kz_kernel_apart(struct kz_kernel *k, struct kz_apart *a, uint64_t vars) {
-	k->apart = a;
+void kz_kernel_lazy(struct kz_kernel *k, struct kz_lazy *a, uint64_t vars) {
+	k->lazy = a;
 	k->vars = vars;
 }
 
-static struct kz_function *find(struct kz_apart *a, uint64_t id) {
+static struct kz_function *find(struct kz_lazy *a, uint64_t id) {
 	struct kz_function *first = atomic_load(&a->list), *seen = NULL, *own = NULL;
 	for (;;) {
 		for (struct kz_function *f = first; f != seen; f = f->next)
@@ -143,7 +143,7 @@ void kz_come(const struct kz_launch *l, struct kz_worker *w, uint64_t id) {
 
 // Waits for the function's code; NULL: there is none.
 static const struct kz_kernel *code_of(struct kz_ctx *c, uint64_t id) {
-	struct kz_function *f = c->k->apart ? find(c->k->apart, id) : NULL;
+	struct kz_function *f = c->k->lazy ? find(c->k->lazy, id) : NULL;
 	if (!f) return NULL;
 	for (;;) {
 		uint32_t state = atomic_load(&f->state);

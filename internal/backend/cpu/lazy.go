@@ -10,18 +10,18 @@ import (
 	"kudzu/internal/logx"
 )
 
-// Functions that only tables name (backend.Apart). A kernel's code has a list of those that its blocks have called. The engine asks for
+// Functions that only tables name (backend.Lazy). A kernel's code has a list of those that its blocks have called. The engine asks for
 // code that is missing; the block waits meanwhile. A function is a Kernel of the program, with variants of both tiers, but nobody
 // launches it.
 
-// apart is how the kernel's functions are compiled one by one; nil if they are not.
-func (k *Kernel) apart() *backend.Apart {
-	k.apartOnce.Do(func() {
+// lazy is how the kernel's functions are compiled one by one; nil if they are not.
+func (k *Kernel) lazy() *backend.Lazy {
+	k.lazyOnce.Do(func() {
 		switch {
 		case k.caller != nil:
-			k.ways = k.caller.apart()
-		case k.p.m.Apart != nil:
-			k.ways = k.p.m.Apart(k.decl.Name)
+			k.ways = k.caller.lazy()
+		case k.p.m.Lazy != nil:
+			k.ways = k.p.m.Lazy(k.decl.Name)
 		}
 	})
 	return k.ways
@@ -29,7 +29,7 @@ func (k *Kernel) apart() *backend.Apart {
 
 // sliced is the kernel's text.
 func (k *Kernel) sliced() (text string, line func(int) int, err error) {
-	if a := k.apart(); a != nil {
+	if a := k.lazy(); a != nil {
 		_, text, line, err = a.Slice(k.function)
 		return text, line, err
 	}
@@ -39,12 +39,12 @@ func (k *Kernel) sliced() (text string, line func(int) int, err error) {
 // calls gives the code of a kernel or function its list. Of a function it is needed only where it calls others so.
 func (v *variant) calls(text string) error {
 	k := v.kernel
-	if k.apart() == nil {
+	if k.lazy() == nil {
 		return nil
 	}
 	if k.caller == nil || strings.Contains(text, ".callprototype") {
 		s, shared := v.shape, v.image.Meta.SharedStatic
-		list, err := engine.NewApart(func(f engine.Function, id uint64) {
+		list, err := engine.NewLazy(func(f engine.Function, id uint64) {
 			if err := k.supply(s, shared, f, id); err != nil {
 				logx.Warnf("kernel %s: a function that it calls: %v", k.decl.Name, err)
 				f.Put(nil)
@@ -53,9 +53,9 @@ func (v *variant) calls(text string) error {
 		if err != nil {
 			return err
 		}
-		v.apart = list
+		v.lazy = list
 	}
-	v.code.Calls(v.apart, v.vars)
+	v.code.Calls(v.lazy, v.vars)
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (k *Kernel) called(id uint64) (*Kernel, error) {
 	if k.caller != nil {
 		root = k.caller
 	}
-	a := root.apart()
+	a := root.lazy()
 	for _, name := range a.Functions {
 		if image.FuncID(name) != id {
 			continue

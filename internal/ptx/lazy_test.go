@@ -6,7 +6,7 @@ import (
 )
 
 // A kernel whose table of functions is large is sliced without them, and each of them by itself, with the same shared variables.
-func TestApart(t *testing.T) {
+func TestLazyFunctions(t *testing.T) {
 	text := func(proto string, pad int) string {
 		return `.version 8.0
 .target sm_80
@@ -39,16 +39,16 @@ func TestApart(t *testing.T) {
 		}
 		return x
 	}
-	x := index(text("()_ ()", apartBytes))
-	if got := strings.Join(x.Apart("k"), " "); got != "f g" {
-		t.Errorf("apart: %q", got)
+	x := index(text("()_ ()", lazyBytes))
+	if got := strings.Join(x.Lazy("k"), " "); got != "f g" {
+		t.Errorf("lazy: %q", got)
 	}
 	for _, c := range []struct{ name, function, has, lacks string }{
 		{"k", "", ".shared .align 4 .b8 a[16];\n.shared .align 8 .b8 b[16];\n.extern .shared .align 16 .b8 dyn[];\n|.func f()\n;|.entry k(", "call helper|other|far"},
-		{"k", "f", ".shared .align 4 .b8 a[16];\n.shared .align 8 .b8 b[16];\n.extern .shared .align 16 .b8 dyn[];\n|call helper|.entry " + ApartEntry + "f() .maxntid 64\n", ".entry k(|table"},
-		{"k", "g", ".shared .align 4 .b8 a[16];\n|.entry " + ApartEntry + "g() .maxntid 64\n", ".entry k(|call helper"},
+		{"k", "f", ".shared .align 4 .b8 a[16];\n.shared .align 8 .b8 b[16];\n.extern .shared .align 16 .b8 dyn[];\n|call helper|.entry " + LazyEntry + "f() .maxntid 64\n", ".entry k(|table"},
+		{"k", "g", ".shared .align 4 .b8 a[16];\n|.entry " + LazyEntry + "g() .maxntid 64\n", ".entry k(|call helper"},
 	} {
-		s, err := x.SliceApart(c.name, c.function)
+		s, err := x.SliceLazy(c.name, c.function)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,13 +66,13 @@ func TestApart(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if names := x.Apart("plain"); names != nil {
+	if names := x.Lazy("plain"); names != nil {
 		t.Errorf("a kernel without calls through pointers: %v", names)
 	}
-	if names := index(text("()_ ()", 0)).Apart("k"); names != nil {
+	if names := index(text("()_ ()", 0)).Lazy("k"); names != nil {
 		t.Errorf("a small table: %v", names)
 	}
-	if names := index(text("(.param .b32 _)_ ()", apartBytes)).Apart("k"); names != nil {
+	if names := index(text("(.param .b32 _)_ ()", lazyBytes)).Lazy("k"); names != nil {
 		t.Errorf("calls with results: %v", names)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // Functions of a table, by what a list in memory says. Each uses the kernel's shared memory; ring waits for another block; half is called by
 // half of the block.
-const apartPTX = header + `
+const lazyPTX = header + `
 .global .u32 flags[256];
 .shared .align 4 .b8 sh[512];
 .extern .shared .align 16 .b8 dyn[];
@@ -63,30 +63,30 @@ DONE:	ld.shared.u32 %c, [%d]; mad.lo.u32 %c, %i, 1000000, %c;
 	ret;
 }`
 
-func apartModule(t *testing.T) *backend.Module {
-	text := strings.Replace(apartPTX, "// PAD", "/*"+strings.Repeat("-", 1<<20)+"*/", 1)
+func lazyModule(t *testing.T) *backend.Module {
+	text := strings.Replace(lazyPTX, "// PAD", "/*"+strings.Repeat("-", 1<<20)+"*/", 1)
 	x, err := ptx.IndexModule(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &backend.Module{Name: "apart", Text: text, Options: backend.Options{OptLevel: -1}, Kernels: []backend.KernelDecl{{Name: "k", ParamBytes: 12}}}
+	m := &backend.Module{Name: "lazy", Text: text, Options: backend.Options{OptLevel: -1}, Kernels: []backend.KernelDecl{{Name: "k", ParamBytes: 12}}}
 	m.Vars = []backend.VarDecl{{Name: "flags", Size: 1024, Align: 4}, {Name: "table", Size: 32, Align: 8, Init: make([]byte, 32)}}
-	names := x.Apart("k")
+	names := x.Lazy("k")
 	if strings.Join(names, " ") != "turn ring bad half" {
-		t.Fatalf("functions apart: %v", names)
+		t.Fatalf("lazy functions: %v", names)
 	}
 	for i, name := range names {
 		m.Vars[1].Relocs = append(m.Vars[1].Relocs, backend.VarReloc{Offset: uint64(8 * i), Size: 8, Symbol: name})
 	}
-	m.Apart = func(kernel string) *backend.Apart {
-		return &backend.Apart{Functions: names, Slice: func(f string) (string, string, func(int) int, error) {
-			s, err := x.SliceApart(kernel, f)
+	m.Lazy = func(kernel string) *backend.Lazy {
+		return &backend.Lazy{Functions: names, Slice: func(f string) (string, string, func(int) int, error) {
+			s, err := x.SliceLazy(kernel, f)
 			if err != nil {
 				return "", "", nil, err
 			}
 			entry := kernel
 			if f != "" {
-				entry = ptx.ApartEntry + f
+				entry = ptx.LazyEntry + f
 			}
 			return entry, s.Text, s.Line, nil
 		}}
@@ -99,16 +99,16 @@ func apartModule(t *testing.T) *backend.Module {
 
 // A kernel's functions are compiled when they are first called, each once, and only those; they share its shared memory and wait for
 // other blocks.
-func TestApart(t *testing.T) {
+func TestLazyFunctions(t *testing.T) {
 	for _, tier := range []compile.Tier{compile.Optimised, compile.Baseline} {
 		t.Run(tier.String(), func(t *testing.T) {
 			t.Setenv(config.Tier, tier.String())
 			d := compiled(t)
-			p, k := load(t, d, apartModule(t))
+			p, k := load(t, d, lazyModule(t))
 			before := d.b.stats.compiled.Load()
 			const grid, block = 64, 96
 			for round, list := range [][]uint32{{0}, {0, 1, 0}, {1, 0, 0, 0}} {
-				got, err := runApart(t, d, k, grid, block, list)
+				got, err := runLazy(t, d, k, grid, block, list)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,14 +130,14 @@ func TestApart(t *testing.T) {
 					t.Errorf("round %d: %d compilations", round, n)
 				}
 			}
-			if _, err := runApart(t, d, k, 4, block, []uint32{3}); err == nil || !strings.Contains(err.Error(), "kernel k: illegal address") {
+			if _, err := runLazy(t, d, k, 4, block, []uint32{3}); err == nil || !strings.Contains(err.Error(), "kernel k: illegal address") {
 				t.Errorf("a call by half of a block: %v", err)
 			}
 			var f *backend.Fault
-			if _, err := runApart(t, d, k, 4, block, []uint32{0, 2}); !errors.As(err, &f) || !strings.Contains(err.Error(), "bad: illegal address 0x40") {
+			if _, err := runLazy(t, d, k, 4, block, []uint32{0, 2}); !errors.As(err, &f) || !strings.Contains(err.Error(), "bad: illegal address 0x40") {
 				t.Errorf("a fault in a function: %v", err)
 			}
-			if got, err := runApart(t, d, k, 2, block, []uint32{0}); err != nil || got[0] != 1000001 {
+			if got, err := runLazy(t, d, k, 2, block, []uint32{0}); err != nil || got[0] != 1000001 {
 				t.Errorf("after faults: %v %v", got[:1], err)
 			}
 			if err := p.Unload(); err != nil {
@@ -147,7 +147,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-func runApart(t *testing.T, d *Device, k *Kernel, grid, block uint32, list []uint32) ([]uint32, error) {
+func runLazy(t *testing.T, d *Device, k *Kernel, grid, block uint32, list []uint32) ([]uint32, error) {
 	t.Helper()
 	a, err := d.mem.Alloc(uint64(64+4*grid*block), 0)
 	if err != nil {
