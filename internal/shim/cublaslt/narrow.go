@@ -148,22 +148,18 @@ func (n *narrowing) blocksOfD(p *plan, mode lt.CublasLtMatmulMatrixScale_t, to u
 	return nil
 }
 
-// auxType is D's unless the program names another.
+// auxType is C's unless the program names another. An H200 takes no other but e4m3 where C is f16 and D narrow.
 func (n *narrowing) auxType(p *plan, v uint64) error {
-	if n.aux = n.d; p.aux == 0 || p.bits {
+	n.aux = n.c
+	if p.aux == 0 || p.bits || v == unset {
 		return nil
 	}
-	if v != unset {
-		e, ok := cublas.ElemOf(rt.CudaDataType(v))
-		if n.aux = narrowType(rt.CudaDataType(v)); n.aux == 0 {
-			n.aux = uint32(e)
-		}
-		if n.aux < typeE4M3 && (!ok || e != cublas.F32 && e != cublas.F16 && e != cublas.BF16) {
-			return notSupported
-		}
+	if t := narrowType(rt.CudaDataType(v)); t != 0 && t == n.d && t != typeE2M1 && n.c == uint32(cublas.F16) {
+		n.aux = t
+		return nil
 	}
-	if n.aux == typeE2M1 {
-		return notSupported
+	if e, ok := cublas.ElemOf(rt.CudaDataType(v)); !ok || uint32(e) != n.c {
+		return invalidValue
 	}
 	return nil
 }

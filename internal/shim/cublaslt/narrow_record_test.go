@@ -135,7 +135,7 @@ func TestNarrowEpilogues(t *testing.T) {
 			continue
 		}
 		needsBias, needsAux := epilogue&(4|16|256|512) != 0, epilogue&(8|64|128) != 0
-		if needsBias != (bias == 1) || needsAux != (aux == 1) || auxType >= 0 {
+		if needsBias != (bias == 1) || needsAux != (aux == 1) {
 			continue // pointers that no epilogue reads are not looked at here
 		}
 		counted++
@@ -147,6 +147,9 @@ func TestNarrowEpilogues(t *testing.T) {
 		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER, word(room.p), 8))
 		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, word(room.p), 8))
 		x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, word(int64(auxLD)), 8))
+		if auxType >= 0 {
+			x.ok(x.th.MatmulDescSetAttribute(desc, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, word(int32(auxType)), 4))
+		}
 		to := sheets[formats[d]]
 		c := to
 		if d == int(rt.CUDA_R_8F_E4M3) {
@@ -160,7 +163,7 @@ func TestNarrowEpilogues(t *testing.T) {
 		x.ok(x.th.MatmulDescDestroy(desc))
 	}
 	x.ok(x.th.driver().CtxSynchronize())
-	if counted != 64 {
+	if counted != 76 {
 		t.Errorf("%d answers are recorded", counted)
 	}
 }

@@ -279,8 +279,13 @@ func (x *bench) narrowRound(round int, y narrowCase) {
 		set(lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER, word(bias.p), 8)
 	}
 	aux, auxMost, auxLD := array{}, x.array(softfloat.F32, 1), (m+127)/128*128
-	if act != 0 && y.d != softfloat.E2M1 && coin() {
-		aux = x.array(y.d, auxLD*n*batch)
+	if act != 0 && coin() {
+		auxFormat := y.c
+		if y.d == softfloat.E4M3 && y.c == softfloat.F16 && coin() {
+			auxFormat = y.d
+			set(lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, word(int32(formatKinds[y.d])), 4)
+		}
+		aux = x.array(auxFormat, auxLD*n*batch)
 		epilogue |= 128
 		set(lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, word(aux.p), 8)
 		set(lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, word(int64(auxLD)), 8)
@@ -324,7 +329,7 @@ func (x *bench) narrowRound(round int, y narrowCase) {
 				}
 				if at := (q*n+j)*auxLD + i; aux.n != 0 && act == 2 {
 					largestAux = max(largestAux, math.Abs(s))
-					near("aux", y.d, aux.get(at), clip(y.d, s))
+					near("aux", aux.f, aux.get(at), clip(aux.f, s))
 				} else if aux.n != 0 && hostmem.Load[uint8](aux.p.Add(uint64(at/8)))>>(at%8)&1 == 1 != (s > 0) && math.Abs(s) > limit {
 					x.t.Fatalf("%s: bit of %v", what, s)
 				}
