@@ -12,6 +12,12 @@ static __host__ __device__ int provided() {
                      (return 0;))
 }
 
+#define NOTHING
+#define SOMETHING constexpr int
+#if !_NV_ISEMPTY(NOTHING) || _NV_ISEMPTY(SOMETHING)
+#error "_NV_ISEMPTY"
+#endif
+
 TEST() {
   volatile float one = 1;
   cuFloatComplex a = make_cuFloatComplex(3 * one, 4), b = make_cuComplex(1 * one, -2);
