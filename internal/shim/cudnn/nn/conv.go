@@ -103,6 +103,9 @@ func (r *Run) ConvForward(c Conv, x, w, y Tensor, scale Scale, end Epilogue) err
 	if s.elem == F64 && x.Type != w.Type {
 		return ErrUnsupported
 	}
+	if p, ok := s.product(); ok && p.fast() && end.Bias.Addr == 0 && end.Act == ActNone {
+		return r.Matmul(p.w, p.x, p.y, scale)
+	}
 	return r.convolve(forwardPlan(s), scale, end)
 }
 
@@ -114,6 +117,9 @@ func (r *Run) ConvData(c Conv, w, dy, dx Tensor, scale Scale) error {
 	}
 	if dy.Type.Sum() != s.elem || s.elem == S32 {
 		return ErrUnsupported
+	}
+	if p, ok := s.product(); ok && p.fast() {
+		return r.Matmul(flipped(p.w), p.y, p.x, scale)
 	}
 	return r.convolve(dataPlan(s), scale, Epilogue{})
 }

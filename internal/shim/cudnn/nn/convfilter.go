@@ -66,6 +66,9 @@ func (r *Run) ConvFilter(c Conv, x, dy, dw Tensor, scale Scale) error {
 	if s.depthwise(dy) {
 		return r.depthFilter(s, dy, dw, scale)
 	}
+	if p, ok := s.product(); ok && !dy.Empty() && (p.x.Dim[0] == 1 || dw.Type == s.elem) {
+		return r.productFilter(p, scale)
+	}
 	f := filterPlan(s)
 	if dy.Empty() {
 		f.total = 0

@@ -16,12 +16,13 @@ func plain(batch, c, k, in, filter, pad, stride, groups int64) *convCase {
 	return v
 }
 
-// forms are convolutions that take each way there is: in place and by planes, one piece of the sums and several, all images at once and
+// forms are convolutions that take each way there is: as a product, in place and by planes, one piece of the sums and several, all images at once and
 // in parts, a channel a group.
 var forms = []*convCase{
 	plain(1, 5, 13, 9, 1, 0, 1, 1), plain(2, 33, 14, 17, 1, 0, 1, 1), plain(1, 70, 30, 7, 3, 0, 1, 1), plain(1, 60, 13, 8, 3, 1, 1, 1),
 	plain(3, 9, 8, 6, 3, 1, 2, 1), plain(1, 1, 1, 12, 3, 1, 1, 6), plain(2, 1, 2, 11, 5, 2, 2, 4), plain(2, 40, 40, 6, 1, 0, 2, 1),
 	plain(1, 3, 20, 20, 7, 3, 2, 1), plain(2, 550, 3, 4, 1, 0, 1, 1), plain(7, 4, 4, 5, 3, 1, 1, 2),
+	plain(4, 6, 5, 1, 1, 0, 1, 1),
 }
 
 // TestConvForms: the three operations are adjoint: ⟨conv(x, w), y⟩ = ⟨x, data(w, y)⟩ = ⟨w, filter(x, y)⟩; and the first is right.
@@ -50,6 +51,16 @@ func TestConvForms(t *testing.T) {
 				size.v[d] += math.Abs(x.v[a] * w.v[b])
 			})
 			r.near(c.String(), gy, want, size, int(c.c*product(c.filter)))
+			if s, err := c.shape(tx, tw, gy); err != nil {
+				t.Fatal(err)
+			} else if _, is := s.product(); is {
+				again := r.empty(F32, c.yDim, lies(c.yDim...))
+				s.y = again
+				r.ok(r.convolve(forwardPlan(s), Plain, Epilogue{}))
+				r.near(c.String()+" by kernels of convolutions", again, want, size, int(c.c))
+			} else if product(c.filter) == 1 && c.Groups == 1 && c.Stride[0] == 1 {
+				t.Errorf("%v is a product", c)
+			}
 			one, two, three := dot(r.get(gy), y), dot(r.get(gx), x), dot(r.get(gw), w)
 			if limit := 1e-5 * norm(r.get(gy)) * norm(y); math.Abs(one-two) > limit || math.Abs(one-three) > limit {
 				t.Errorf("%v: %v, %v and %v should be one number", c, one, two, three)
