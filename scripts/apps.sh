@@ -5,7 +5,8 @@
 #   scripts/apps.sh [PART...]    default: table, then programs runtime11 python, with KUDZU_LLAMA=1 llama, and ptx, the longest
 # table is every part of scripts/apps/clients.txt, and docs/apps/README.md from them; a part of it can be named alone: jax, cupy, …
 # Not by default: suites, the clients' own tests; compare, launches of some programs against the interpreter, 20 minutes at a
-# time; capability, some programs at several compute capabilities; llama-text and llama-check, the two halves of llama.
+# time; capability, some programs at several compute capabilities; blender, a frame by Cycles; llama-text and llama-check,
+# the two halves of llama.
 set -eu
 cd "$(dirname "$0")/.."
 export KUDZU_APPS="${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}"
@@ -56,6 +57,9 @@ part_compare() { scripts/apps-compare.sh; }
 # Programs at the compute capabilities that the default was chosen from.
 part_capability() { scripts/apps-capability.sh; }
 
+# A frame of Blender's Cycles against the CPU's; its kernels take minutes to compile the first time.
+part_blender() { scripts/apps/blender.sh "$KUDZU_APPS/blender-out"; }
+
 # A part of scripts/apps/clients.txt, against the programs' own CPU paths. The page is of all rows that there are.
 clients() {
     rc=0
@@ -71,7 +75,7 @@ for part; do
     echo "== $part"
     rc=0
     case $part in
-    ptx | programs | runtime11 | python | llama | llama-text | llama-check | compare | capability) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
+    ptx | programs | runtime11 | python | llama | llama-text | llama-check | compare | capability | blender) ("part_$(echo "$part" | tr - _)") || rc=$? ;;
     *) clients "$part" || rc=$? ;;
     esac
     if [ $rc = 0 ]; then how=ok; else how="FAILED (exit $rc)" bad=1; fi

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Opt-in: a frame of Blender's Cycles on Kudzu, against the same frame on the CPU. Blender is Debian 13's, which has
+# Cycles' kernels as source and compiles them with the nvcc that it finds: ours. As root: it makes the Debian in
+# $KUDZU_APPS/blender (~/.cache/kudzu-apps/blender).
+#   scripts/apps/blender.sh OUT [OPTION...]   OUT: the folder of frames, caches and statistics; options are kudzu run's
+# SIZE=64 SAMPLES=16 are the frame's. Nothing is set but the caches' folder; KUDZU_* variables are passed on.
+set -eu
+cd "$(dirname "$0")/../.."
+dist=${KUDZU_DIST:-$PWD/dist}
+os=${KUDZU_APPS:-${XDG_CACHE_HOME:-$HOME/.cache}/kudzu-apps}/blender
+
+root() {
+    [ ! -e "$os/usr/bin/blender" ] || return 0
+    [ "$(id -u)" = 0 ] || { echo "blender: needs root, for debootstrap and chroot" >&2; return 1; }
+    command -v debootstrap >/dev/null 2>&1 || { echo "blender: debootstrap is missing" >&2; return 1; }
+    [ -e "$os/base" ] || { rm -rf "$os" && debootstrap --variant=minbase --include=ca-certificates trixie "$os" >&2 && touch "$os/base"; } || return 1
+    cp /etc/resolv.conf "$os/etc/"
+    chroot "$os" sh -c "apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends blender clang-19 libllvm19 g++ python3-numpy" >&2
+}
+
+root
+out=$1
+shift
+mkdir -p "$os/kudzu" "$os/out" "$os/script" "$out"
+# The mounts end with the namespace.
+# shellcheck disable=SC2016
+exec unshare --mount --propagation private sh -ec '
+    os=$1 dist=$2 out=$3 folder=$4
+    shift 4
+    mount -t proc proc "$os/proc"
+    mount --rbind /dev "$os/dev"
+    mount --bind "$dist" "$os/kudzu"
+    mount --bind "$out" "$os/out"
+    mount --bind "$folder" "$os/script"
+    exec chroot "$os" env "$@"' sh "$os" "$dist" "$(realpath "$out")" "$PWD/scripts/apps" \
+    HOME=/out KUDZU_CACHE_DIR=/out/cache PATH=/usr/bin:/bin:/usr/sbin:/sbin /kudzu/bin/kudzu run --stats=/out/stats.json "$@" -- \
+    blender -b --factory-startup -noaudio --python-exit-code 3 -P /script/blender_frame.py
