@@ -192,8 +192,12 @@ func emitSign(e *emitter, in *ir.Inst) {
 	})
 }
 
-// signF64 leaves a NaN's sign and payload, and makes it quiet.
+// signF64 leaves a NaN's sign and payload, and makes it quiet. On x86 -0 - x is all of that in one instruction; behind
+// a fence LLVM does not see that it negates.
 func (e *emitter) signF64(op ir.Op, x ll.Val) ll.Val {
+	if op == ir.FNeg && !e.cpu.arm64 && !e.Flush {
+		return e.FSub(e.fence(x.Float(1<<63)), x)
+	}
 	var r ll.Val
 	if op == ir.FNeg {
 		r = e.FNeg(x)

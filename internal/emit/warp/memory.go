@@ -212,8 +212,36 @@ func (e *emitter) loadVectors(a *access, p ll.Val) []ll.Val {
 	return out
 }
 
-// loadWide loads vectors of n elements a lane as n contiguous vectors; with lanes missing it gathers.
+// pairMasks are a mask with every lane twice, in two halves: those of pairs that lie behind each other.
+func (e *emitter) pairMasks(mask ll.Val) [2]ll.Val {
+	x := e.ZExt(e.number(mask), "i64")
+	for _, step := range []struct{ by, keep int64 }{
+		{16, 0x0000ffff0000ffff}, {8, 0x00ff00ff00ff00ff}, {4, 0x0f0f0f0f0f0f0f0f}, {2, 0x3333333333333333}, {1, 0x5555555555555555},
+	} {
+		x = e.And(e.Or(x, e.Shl(x, x.Int(step.by))), x.Int(step.keep))
+	}
+	all := e.Bitcast(e.Or(x, e.Shl(x, x.Int(1))), ll.Vec(64, "i1"))
+	half := func(from int) ll.Val {
+		return e.Shuffle(all, all, rangeInts(0, 32, func(i int) int { return from + i }))
+	}
+	return [2]ll.Val{half(0), half(32)}
+}
+
+// maskedPairs reports pairs for which a mask costs nothing.
+func (e *emitter) maskedPairs(a *access) bool {
+	return e.cpu.avx512 && e.w == 32 && len(a.types) == 2 && a.elem >= 4
+}
+
+// loadWide loads vectors of n elements a lane as n contiguous vectors; with lanes missing it gathers, but for pairs.
 func (e *emitter) loadWide(a *access) []ll.Val {
+	if !a.all && e.maskedPairs(a) {
+		p, t := e.pointer(a.in.Space, e.scalar(a.in.Args[0])), memType(a.types[0])
+		var raw []ll.Val
+		for i, mask := range e.pairMasks(a.mask) {
+			raw = append(raw, e.maskedLoad(t, e.w, a.elem, e.at(p, i*e.w*a.elem), mask, false, a.ro))
+		}
+		return []ll.Val{e.pick(raw, 2, 0), e.pick(raw, 2, 1)}
+	}
 	fast := func() []ll.Val { return e.loadVectors(a, e.pointer(a.in.Space, e.scalar(a.in.Args[0]))) }
 	if a.all {
 		return fast()
@@ -472,7 +500,17 @@ func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 		return
 	}
 	full := e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1))
-	e.choose(full, "wide", fast, func() []ll.Val { e.scatter(a, vals); return nil })
+	e.choose(full, "wide", fast, func() []ll.Val {
+		if !e.maskedPairs(a) {
+			e.scatter(a, vals)
+			return nil
+		}
+		p, masks := e.pointer(a.in.Space, e.scalar(a.in.Args[0])), e.pairMasks(a.mask)
+		for i, part := range e.interleave([]ll.Val{e.stored(vals[0], e.w), e.stored(vals[1], e.w)}) {
+			e.maskedStore(part, a.elem, e.at(p, i*e.w*a.elem), masks[i], false)
+		}
+		return nil
+	})
 }
 
 // scatter stores lane by lane in order: by the processor's scatter where the addresses are in vectors, which take as long to take

@@ -91,3 +91,51 @@ done: ret; }`
 		}
 	}
 }
+
+// TestMaskedPairs: pairs that lie behind each other are right where lanes are missing, and with AVX-512 are not gathered.
+func TestMaskedPairs(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u64 how) {
+.reg .pred %%p; .reg .b32 %%t<9>; .reg .b64 %%p<9>; .reg .%[1]s %%v<3>;
+ld.param.u64 %%p0, [in]; ld.param.u64 %%p1, [out]; ld.param.u64 %%p2, [how];
+ld.global.u32 %%t0, [%%p2]; mov.u32 %%t3, %%tid.x;
+mul.wide.u32 %%p3, %%t3, %[2]d; add.u64 %%p4, %%p0, %%p3; add.u64 %%p5, %%p1, %%p3;
+shr.u32 %%t4, %%t0, %%t3; and.b32 %%t4, %%t4, 1; setp.eq.u32 %%p, %%t4, 0; @%%p bra done;
+ld.global.v2.%[1]s {%%v0, %%v1}, [%%p4]; add.%[1]s %%v0, %%v0, 1;
+st.global.v2.%[1]s [%%p5], {%%v1, %%v0};
+done: ret; }`
+	block := [3]uint32{32, 1, 1}
+	for _, cpu := range cpus {
+		for _, size := range []int{4, 8} {
+			k := compile(t, fromPTX(t, fmt.Sprintf(text, fmt.Sprint("u", size*8), 2*size), "k"), block, cpu)
+			if avx512 := strings.Contains(k.text, `"prefer-vector-width"="512"`); avx512 && strings.Contains(k.text, "gather") {
+				t.Errorf("%s: pairs of %d bytes are gathered", cpu, size)
+			}
+			for _, mask := range []uint32{0, 1, 1 << 31, 0xfff0, 0x80000001, 0x5a5a5a5a, ^uint32(1), ^uint32(0)} {
+				t.Run(fmt.Sprintf("%v/%d/%#x", cpu, size, mask), func(t *testing.T) {
+					n := size / 4
+					in, out, want := make([]uint32, 64*n), make([]uint32, 64*n), make([]uint32, 64*n)
+					for i := range in {
+						in[i], out[i], want[i] = uint32(i*i+7), 5, 5
+					}
+					for l := range 32 {
+						if mask>>l&1 == 0 {
+							continue
+						}
+						copy(want[2*l*n:], in[(2*l+1)*n:(2*l+2)*n])
+						copy(want[(2*l+1)*n:], in[2*l*n:(2*l+1)*n])
+						want[(2*l+1)*n]++
+					}
+					k.launch(t, [3]uint32{1, 1, 1}, block, 0, in, out, []uint32{mask})
+					for i := range want {
+						if out[i] != want[i] {
+							t.Fatalf("word %d: %d, want %d", i, out[i], want[i])
+						}
+					}
+				})
+			}
+		}
+	}
+}
