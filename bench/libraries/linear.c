@@ -247,47 +247,56 @@ static const struct shape {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static lapack *gemm[2];
+static lapack *gemm;
 
-static void product(const struct shape *s, int wide) {
-    size_t size = wide ? 8 : 4, na = (size_t)s->m * (size_t)s->k, nb = (size_t)s->k * (size_t)s->n, nc = (size_t)s->m * (size_t)s->n;
-    char *host[3];
+/* OF_BLAS calls a product of cuBLAS for a row's type. */
+#define OF_BLAS(t, name, ...)                                     \
+    MUST((t)->letter == 's'   ? cublasS##name(blas, __VA_ARGS__)  \
+         : (t)->letter == 'd' ? cublasD##name(blas, __VA_ARGS__)  \
+         : (t)->letter == 'c' ? cublasC##name(blas, __VA_ARGS__)  \
+                              : cublasZ##name(blas, __VA_ARGS__))
+
+static void product(const struct shape *s, const struct type *t) {
+    size_t size = t->size, na = (size_t)s->m * (size_t)s->k, nb = (size_t)s->k * (size_t)s->n, nc = (size_t)s->m * (size_t)s->n;
+    size_t each = t->size / t->real;
+    char *host[3], name[16];
     void *dev[3];
     size_t count[3] = {na * (size_t)s->batch, nb * (size_t)s->batch, nc * (size_t)s->batch};
     for (int i = 0; i < 3; i++) {
         host[i] = malloc(count[i] * size), dev[i] = device(count[i] * size);
-        for (size_t k = 0; k < count[i]; k++) wide ? (void)(((double *)host[i])[k] = value()) : (void)(((float *)host[i])[k] = (float)value());
+        for (size_t k = 0; k < count[i] * each; k++) set_part(t, host[i], k, value());
         MUST(cudaMemcpy(dev[i], host[i], count[i] * size, cudaMemcpyHostToDevice));
     }
+    snprintf(name, sizeof name, "%cgemm_", t->letter);
+    gemm = symbol(name);
     int lda = s->ops[0] == 'N' ? s->m : s->k, ldb = s->ops[1] == 'N' ? s->k : s->n;
     cublasOperation_t oa = s->ops[0] == 'N' ? CUBLAS_OP_N : CUBLAS_OP_T, ob = s->ops[1] == 'N' ? CUBLAS_OP_N : CUBLAS_OP_T;
-    double one = 1, zero = 0, spent = 0;
+    double spent = 0, scalars[2][2] = {{0}};
     static struct times all[2];
     all[0].n = all[1].n = 0;
-    float onef = 1, zerof = 0;
-    const void *al = wide ? (void *)&one : &onef, *be = wide ? (void *)&zero : &zerof;
-    double work = 2.0 * s->m * s->n * s->k * s->batch;
+    set_part(t, scalars[0], 0, 1);
+    const void *al = scalars[0], *be = scalars[1];
+    double work = 2.0 * s->m * s->n * s->k * s->batch * (double)(each * each);
     int calls = (int)fmax(1, fmin(200, 5e6 / work));
     for (int i = 0; (i < 4 || spent < sample * 1e-3) && i < RUNS; i++)
         for (int ref = 0; ref < 2; ref++) {
-            double t = now();
+            double from = now();
             for (int c = 0; c < calls; c++)
                 if (ref)
                     for (int b = 0; b < s->batch; b++)
-                        gemm[wide](&s->ops[0], &s->ops[1], &s->m, &s->n, &s->k, al, host[0] + na * size * (size_t)b, &lda, host[1] + nb * size * (size_t)b, &ldb, be,
-                                   host[2] + nc * size * (size_t)b, &s->m);
+                        gemm(&s->ops[0], &s->ops[1], &s->m, &s->n, &s->k, al, host[0] + na * size * (size_t)b, &lda, host[1] + nb * size * (size_t)b, &ldb, be,
+                             host[2] + nc * size * (size_t)b, &s->m);
                 else if (s->batch > 1)
-                    MUST(wide ? cublasDgemmStridedBatched(blas, oa, ob, s->m, s->n, s->k, al, dev[0], lda, (long long)na, dev[1], ldb, (long long)nb, be, dev[2], s->m, (long long)nc, s->batch)
-                              : cublasSgemmStridedBatched(blas, oa, ob, s->m, s->n, s->k, al, dev[0], lda, (long long)na, dev[1], ldb, (long long)nb, be, dev[2], s->m, (long long)nc, s->batch));
+                    OF_BLAS(t, gemmStridedBatched, oa, ob, s->m, s->n, s->k, al, dev[0], lda, (long long)na, dev[1], ldb, (long long)nb, be, dev[2], s->m, (long long)nc, s->batch);
                 else
-                    MUST(wide ? cublasDgemm(blas, oa, ob, s->m, s->n, s->k, al, dev[0], lda, dev[1], ldb, be, dev[2], s->m)
-                              : cublasSgemm(blas, oa, ob, s->m, s->n, s->k, al, dev[0], lda, dev[1], ldb, be, dev[2], s->m));
+                    OF_BLAS(t, gemm, oa, ob, s->m, s->n, s->k, al, dev[0], lda, dev[1], ldb, be, dev[2], s->m);
             if (!ref) MUST(cudaDeviceSynchronize());
-            t = now() - t, spent += t, t /= calls;
-            if (i) note(&all[ref], t);
+            double took = now() - from;
+            spent += took;
+            if (i) note(&all[ref], took / calls);
         }
     double best[2] = {quartile(&all[0]), quartile(&all[1])};
-    printf("gemm %s %s %s %dx%dx%d x%d: %.2f us (%.1f GF/s), OpenBLAS %.2f us, %.2f\n", s->name, wide ? "f64" : "f32", s->ops, s->m, s->n, s->k, s->batch, best[0] * 1e6,
+    printf("gemm %s %s %s %dx%dx%d x%d: %.2f us (%.1f GF/s), OpenBLAS %.2f us, %.2f\n", s->name, t->name, s->ops, s->m, s->n, s->k, s->batch, best[0] * 1e6,
            work / best[0] * 1e-9, best[1] * 1e6, best[1] / best[0]);
     fflush(stdout);
     for (int i = 0; i < 3; i++) free(host[i]), MUST(cudaFree(dev[i]));
@@ -309,7 +318,6 @@ int main(int argc, char **argv) {
     const char *threads = getenv("KUDZU_THREADS");
     ((void (*)(int))symbol("openblas_set_num_threads"))(threads ? atoi(threads) : 1);
     printf("%s\n", ((char *(*)(void))symbol("openblas_get_config"))());
-    gemm[0] = symbol("sgemm_"), gemm[1] = symbol("dgemm_");
     MUST(cublasCreate(&blas));
     MUST(cusolverDnCreate(&solver));
     MUST(cusolverDnCreateParams(&params));
@@ -317,8 +325,8 @@ int main(int argc, char **argv) {
         for (size_t t = 0; t < TYPES; t++)
             if (!strncmp(routines[i].name, only, strlen(only)) && !strncmp(types[t].name, of_type, strlen(of_type)))
                 every(&routines[i], &types[t], sizes ? sizes : routines[i].factors ? "4,8,16,32,64,128,256,512,1024" : "8,32,128,512");
-    for (int wide = 0; wide < 2; wide++)
-        for (size_t i = 0; i < SHAPES && !strncmp("gemm", only, strlen(only)) && !strncmp(wide ? "f64" : "f32", of_type, strlen(of_type)); i++)
-            product(&shapes[i], wide);
+    for (size_t t = 0; t < TYPES; t++)
+        for (size_t i = 0; i < SHAPES && !strncmp("gemm", only, strlen(only)) && !strncmp(types[t].name, of_type, strlen(of_type)); i++)
+            product(&shapes[i], &types[t]);
     return 0;
 }
