@@ -30,7 +30,7 @@ func (j *job) scalar(p hostmem.Ptr, e Elem, offset int, notZero bool) driver.Pat
 
 // likeProduct is for products of one launch, whose kernels all begin with A, B, C, alpha and beta. With an alpha of 0 there is no product.
 func (j *job) likeProduct(h blas.CublasHandle_t, alpha, beta hostmem.Ptr, o *operands, e Elem) *driver.Like {
-	if e != F32 && e != F64 {
+	if e != F32 && e != F64 && e != C32 && e != C64 {
 		return nil // their kernels are not one launch
 	}
 	const view, scalar = 32, 32

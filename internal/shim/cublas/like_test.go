@@ -54,7 +54,7 @@ func TestLikeProduct(t *testing.T) {
 		if r.tiny {
 			t.Skip("the interpreter's launches are Go's")
 		}
-		for _, e := range []Elem{F32, F64} {
+		for _, e := range []Elem{F32, F64, C32, C64} {
 			for _, device := range []bool{false, true} {
 				for _, list := range []bool{false, true} {
 					r.likeProduct(e, device, list)

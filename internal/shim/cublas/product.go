@@ -172,12 +172,21 @@ func (v View) From(first, col int64, e Elem) View {
 	return v
 }
 
+// packedWide are the elements of a panel of B for one of k: c64 has negative imaginary parts besides.
+func (p *Product) packedWide() int64 {
+	wide := tileColumns[p.Sum]
+	if p.Sum == C64 {
+		return wide * 3 / 2
+	}
+	return wide
+}
+
 // tiles packs both operands and multiplies the panels, as many matrices of the batch at a time as the workspace takes.
 func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Workspace) error {
 	wide := tileColumns[p.Sum]
 	size := int64(p.Sum.Size())
 	panelsA, panelsB := (p.M+tileRows-1)/tileRows, (p.N+wide-1)/wide
-	perA, perB := panelsA*tileRows*p.K, panelsB*wide*p.K
+	perA, perB := panelsA*tileRows*p.K, panelsB*p.packedWide()*p.K
 	if panelsB > maxGrid || panelsA*panelsB >= maxSide { // so many tiles that they do not fit a grid: in parts
 		return p.byColumns(d, stream, space, max(1, min(maxGrid, (maxSide-1)/panelsA))*wide)
 	}

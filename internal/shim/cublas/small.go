@@ -11,6 +11,7 @@ import (
 
 const (
 	smallSide = 128 // SMALL_K of kernels/gemm.cu; and the most rows and columns of a matrix that is not one of many
+	partsK    = 64  // PARTS_K: of complex numbers
 	smallWork = 64 * 64 * 64
 )
 
@@ -19,7 +20,16 @@ const smallRows = 2 * tileRows
 
 // isSmall: so little that one or two blocks do it.
 func (p *Product) isSmall() bool {
-	return p.K <= smallSide && p.M <= smallSide && p.N <= smallSide && (p.TA == F32 || p.TA == F64) && p.TC == p.TA && validOp(p.A.Op) && validOp(p.B.Op)
+	if p.K > smallSide || p.M > smallSide || p.N > smallSide || p.TC != p.TA || !validOp(p.A.Op) || !validOp(p.B.Op) {
+		return false
+	}
+	switch p.TA {
+	case F32, F64:
+		return true
+	case C32, C64:
+		return p.K <= partsK
+	}
+	return false
 }
 
 func (p *Product) small(d *driver.Thread, stream cu.CUstream) error {
@@ -35,6 +45,9 @@ func (p *Product) small(d *driver.Thread, stream cu.CUstream) error {
 // smallWide is the width of tiles with which fewer columns are computed for nothing.
 func (p *Product) smallWide() int64 {
 	wide := tileColumns[p.Sum]
+	if p.Sum == C32 || p.Sum == C64 {
+		return wide
+	}
 	if narrow := wide * 2 / 3; (p.N+narrow-1)/narrow*narrow < (p.N+wide-1)/wide*wide {
 		return narrow
 	}
@@ -56,15 +69,22 @@ func (p *Product) launchSmall(d *driver.Thread, stream cu.CUstream, a View, rows
 		p.Beta.Put(&q)
 		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside(), 0, uint32(per), flag(packed))
 		grid := [3]uint32{uint32(rows), uint32((panels + per - 1) / per), uint32(min(p.Batch-first, maxGrid))}
-		if err := gemmKernels.Launch(d, stream, smallNames[wide], grid, [3]uint32{32, 1, 1}, &q); err != nil {
+		if err := gemmKernels.Launch(d, stream, smallNames[smallKind{p.Sum, wide}], grid, [3]uint32{32, 1, 1}, &q); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// smallNames are the kernels, by the width of their tiles.
-var smallNames = map[int64]string{8: "small8_f32", 12: "small12_f32", 4: "small4_f64", 6: "small6_f64"}
+// smallKind is a kernel: what it computes with and the width of its tiles.
+type smallKind struct {
+	sum  Elem
+	wide int64
+}
+
+var smallNames = map[smallKind]string{
+	{F32, 8}: "small8_f32", {F32, 12}: "small12_f32", {F64, 4}: "small4_f64", {F64, 6}: "small6_f64", {C32, 4}: "small4_c32", {C64, 2}: "small2_c64",
+}
 
 const (
 	tinyRows  = 16 // the most rows of kernels/tiny.cu
@@ -73,7 +93,7 @@ const (
 
 // isTiny: many matrices of few rows, which lie together.
 func (p *Product) isTiny() bool {
-	return p.Batch > 1 && p.M <= tinyRows && p.A.Op == blas.CUBLAS_OP_N && p.Plain() && p.isSmall()
+	return (p.TA == F32 || p.TA == F64) && p.Batch > 1 && p.M <= tinyRows && p.A.Op == blas.CUBLAS_OP_N && p.Plain() && p.isSmall()
 }
 
 // tiny is one launch for the batch.

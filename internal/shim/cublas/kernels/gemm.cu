@@ -3,14 +3,40 @@
 // Large products are packed first: op(A) into panels of 32 rows, op(B) into panels of N columns, both in the type of the
 // sums, so that the inner loop reads two streams forward, one value of A a lane and N values of B that all lanes share.
 // The tile of 32 × N sums stays in registers. Small ones have kernels of their own, and skinny ones (skinny.cu).
+//
+// In panels of A the parts of complex numbers lie apart: lanes read what lies together, without shuffles. Panels of B in
+// c64 have the negative imaginary parts of a row of the panel behind it, as a negation costs as much as a product.
+#include "aligned.h"
 #include "device.h"
 
 enum { ROWS = 32, TURN = 33, PANELS = 8 };
+enum { C32 = 4, C64 = 2 }; // columns of tiles of complex numbers
 
 struct c8 {
     s8 re, im;
 };
 __device__ inline c32 load(const c8 *p) { return {(float)p->re, (float)p->im}; }
+
+// across is the elements of memory from l to l + 1 in a panel of WIDTH rows, lay writes one. Those of 32 rows are A's.
+template <class W, int WIDTH> __device__ constexpr u32 across() { return sizeof(W) == 16 && WIDTH < ROWS ? WIDTH * 3 / 2 : WIDTH; }
+template <class W> __device__ inline void layRow(W *row, u32 r, W v) { row[r] = v; }
+template <class C, class R> __device__ inline void layApart(C *row, u32 r, C v) {
+    ((R *)row)[r] = v.re;
+    ((R *)row)[ROWS + r] = v.im;
+}
+__device__ inline void layRow(c32 *row, u32 r, c32 v) { layApart<c32, float>(row, r, v); }
+__device__ inline void layRow(c64 *row, u32 r, c64 v) { layApart<c64, double>(row, r, v); }
+template <class W> __device__ inline void layColumn(W *row, u32 r, W v) { row[r] = v; }
+__device__ inline void layColumn(c64 *row, u32 r, c64 v) {
+    row[r] = v;
+    ((double *)(row + C64))[r] = -v.im;
+}
+template <int WIDTH, class W> __device__ inline void lay(W *row, u32 r, W v) {
+    if (WIDTH == ROWS)
+        layRow(row, r, v);
+    else
+        layColumn(row, r, v);
+}
 
 // packRows: lanes take rows of one panel, of `panels` panels in turn for each l: then a long piece of each column of the matrix is
 // read at once. There are `rows` rows; `next` is the distance of panels.
@@ -18,15 +44,16 @@ template <class T, class W, int WIDTH> __device__ void packRows(const T *src, Vi
     u32 r = LANE;
     if (r >= WIDTH)
         return;
+    const u32 step = across<W, WIDTH>();
     const T *p = src + (s64)from * x.ld + r;
-    W *q = dst + (s64)from * WIDTH + r;
+    W *q = dst + (s64)from * step;
     if (panels == PANELS && rows >= PANELS * WIDTH && x.op == 0) {
         for (u32 l = from; l < to; l++) {
 #pragma unroll
             for (u32 i = 0; i < PANELS; i++)
-                q[i * next] = load(p + i * WIDTH);
+                lay<WIDTH, W>(q + i * next, r, load(p + i * WIDTH));
             p += x.ld;
-            q += WIDTH;
+            q += step;
         }
         return;
     }
@@ -41,9 +68,9 @@ template <class T, class W, int WIDTH> __device__ void packRows(const T *src, Vi
                 if (x.op == 3)
                     v = conj(v);
             }
-            *to1 = v;
+            lay<WIDTH>(to1, r, v);
             from1 += x.ld;
-            to1 += WIDTH;
+            to1 += step;
         }
     }
 }
@@ -61,7 +88,7 @@ template <class T, class W, int WIDTH> __device__ void packHalf(const T *src, Vi
             if (x.op >= 6)
                 v = i == l ? real(v) : stored == (x.op >= 8) ? conj(v) : v;
         }
-        dst[(s64)l * WIDTH + LANE] = v;
+        lay<WIDTH>(dst + (s64)l * across<W, WIDTH>(), LANE, v);
     }
 }
 
@@ -82,7 +109,7 @@ template <class T, class W, int WIDTH> __device__ void packTriangle(const T *src
                     v = conj(v);
             }
         }
-        dst[(s64)l * WIDTH + LANE] = v;
+        lay<WIDTH>(dst + (s64)l * across<W, WIDTH>(), LANE, v);
     }
 }
 
@@ -91,7 +118,7 @@ template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, 
     for (u32 l0 = from; l0 < to; l0 += 32) {
         bool whole = rows >= WIDTH && to - l0 >= 32;
         const T *p = src + l0 + LANE;
-        W *out = dst + (s64)l0 * WIDTH;
+        W *out = dst + (s64)l0 * across<W, WIDTH>();
         if (whole && x.op == 1) {
 #pragma unroll 4
             for (u32 r = 0; r < WIDTH; r++)
@@ -111,13 +138,13 @@ template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, 
         if (WIDTH == 32) {
 #pragma unroll 4
             for (u32 l = 0; l < count; l += 32)
-                out[l + LANE] = turn[LANE * TURN + l / 32];
+                lay<WIDTH>(out + l, LANE, turn[LANE * TURN + l / 32]);
         } else {
 #pragma unroll
             for (u32 i = 0; i < WIDTH; i++) {
                 u32 o = i * 32 + LANE;
                 if (whole || o < count)
-                    out[o] = turn[o % WIDTH * TURN + o / WIDTH];
+                    lay<WIDTH>(out + o / WIDTH * across<W, WIDTH>(), o % WIDTH, turn[o % WIDTH * TURN + o / WIDTH]);
             }
         }
         __nvvm_bar_warp_sync(~0u);
@@ -146,12 +173,12 @@ template <class T, class W, int WIDTH> __device__ __attribute__((always_inline))
         first = 0;
     }
     const T *src = matrix<const T>(s.x, first + batch);
-    W *dst = (W *)s.out + s.stride * (s64)batch + (s64)r0 * k;
+    W *dst = (W *)s.out + s.stride * (s64)batch + (s64)(r0 / WIDTH * across<W, WIDTH>()) * k;
     u32 from = BLOCK_Y * run, to = k - from < run ? k : from + run;
     u32 panels = (s.rows - r0 + WIDTH - 1) / WIDTH;
     if (panels > s.panels)
         panels = s.panels;
-    s64 next = (s64)WIDTH * k;
+    s64 next = (s64)across<W, WIDTH>() * k;
     if (s.x.op == 0 || s.x.op == 3) { // rows lie together: lanes take rows
         packRows<T, W, WIDTH>(src + r0, s.x, dst, next, s.rows - r0, panels, from, to);
         return;
@@ -186,11 +213,11 @@ PACK(f32, float, float, 12)
 PACK(f64, double, double, 6)
 PACK(f16, f16, float, 12)
 PACK(bf16, bf16, float, 12)
-PACK(c32, c32, c32, 4)
-PACK(c64, c64, c64, 2)
+PACK(c32, c32, c32, C32)
+PACK(c64, c64, c64, C64)
 PACK(s8, s8, int, 12)
 PACK(s8_f32, s8, float, 12)
-PACK(c8, c8, c32, 4)
+PACK(c8, c8, c32, C32)
 
 // Of a triangle (1 lower, 2 upper) only its elements are written; with 4 the diagonal is real.
 __device__ inline bool within(u32 part, u32 row, u32 col) { return (part & 3) == 0 || ((part & 1) ? row >= col : row <= col); }
@@ -264,21 +291,41 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
 // depth is how much of k is added: nothing with an alpha of 0, as A may be NaN.
 template <class W> __device__ inline u32 depth(const Output &o, W alpha) { return zero(alpha) ? 0 : o.k; }
 
+// Panel is a step of a product: what a lane reads of a panel of A, multiplied with what all read of one of B.
+template <class W> struct Panel {
+    const W *a, *b;
+    __device__ W row() const { return a[LANE]; }
+    __device__ W add(W row, int j, W sum) const { return fma(row, b[j], sum); }
+};
+template <> struct Panel<c32> {
+    const c32 *a, *b;
+    __device__ c32 row() const { return {((const float *)a)[LANE], ((const float *)a)[ROWS + LANE]}; }
+    __device__ c32 add(c32 row, int j, c32 sum) const { return fma(row, b[j], sum); }
+};
+template <> struct Panel<c64> {
+    const c64 *a, *b;
+    __device__ c64 row() const { return {((const double *)a)[LANE], ((const double *)a)[ROWS + LANE]}; }
+    __device__ c64 add(c64 row, int j, c64 sum) const {
+        double re = b[j].re, im = b[j].im, minus = ((const double *)(b + C64))[j];
+        return {__builtin_fma(row.re, re, __builtin_fma(row.im, minus, sum.re)), __builtin_fma(row.re, im, __builtin_fma(row.im, re, sum.im))};
+    }
+};
+
 // tile is the work of a warp: 32 rows from i0, N columns from j0, whose panels a and b are. It and what calls it must be inlined: a call
 // passes what all lanes share through local memory, after which nothing is known to be shared, and the same sums take ten times as long.
 template <class W, class C, int N> __device__ __attribute__((always_inline)) void tile(const W *a, const W *b, C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
     fetchTile<N>(out + i0 + LANE, o, j0);
-    a += LANE;
+    Panel<W> p = {a, b};
     W sum[N] = {};
     u32 k = depth(o, alpha);
 #pragma unroll 1
     for (u32 l = 0; l < k; l++) {
-        W av = a[0];
+        W av = p.row();
 #pragma unroll
         for (int j = 0; j < N; j++)
-            sum[j] = fma(av, b[j], sum[j]);
-        a += ROWS;
-        b += N;
+            sum[j] = p.add(av, j, sum[j]);
+        p.a += ROWS;
+        p.b += across<W, N>();
     }
     leaveTile<W, C, N>(sum, out, o, alpha, beta, i0, j0);
 }
@@ -313,7 +360,7 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
                     u32 i0 = i * ROWS, j0 = j * N;
                     if (((o.part & 3) == 1 && i0 + ROWS <= j0) || ((o.part & 3) == 2 && i0 >= j0 + N))
                         continue;
-                    tile<W, C, N>(a + (s64)i0 * o.k, b + (s64)j0 * o.k, out, o, alpha, beta, i0, j0);
+                    tile<W, C, N>(a + (s64)i0 * o.k, b + (s64)(j * across<W, N>()) * o.k, out, o, alpha, beta, i0, j0);
                     __nvvm_bar_warp_sync(~0u); // lanes without a row and those with one go on together: the loops stay the warp's
                 }
         }
@@ -329,8 +376,8 @@ TILE(f32_f32, float, float, 12)
 TILE(f32_f16, float, f16, 12)
 TILE(f32_bf16, float, bf16, 12)
 TILE(f64_f64, double, double, 6)
-TILE(c32_c32, c32, c32, 4)
-TILE(c64_c64, c64, c64, 2)
+TILE(c32_c32, c32, c32, C32)
+TILE(c64_c64, c64, c64, C64)
 TILE(s32_s32, int, int, 12)
 
 // small is a product of at most SMALL_K in k, or one of few rows that are packed already: one launch, and no other
@@ -413,6 +460,93 @@ SMALL(f32, float, 8)
 SMALL(f32, float, 12)
 SMALL(f64, double, 4)
 SMALL(f64, double, 6)
+
+// Small products of complex numbers have at most PARTS_K in k. The rows of A are laid into shared memory, parts apart,
+// and what is multiplied with imaginary parts for real ones is there with its sign: a negation in the loop costs as much
+// as a product. op(B) conjugated: A is conjugated instead, and the sum.
+enum { PARTS_K = 64 };
+
+template <class C, class R, int N> __device__ __attribute__((always_inline)) void partsTile(const R *rows, const C *b, s64 column, s64 step, u32 conjugated, C *out, const Output &o, C alpha, C beta, u32 i0, u32 j0) {
+    fetchTile<N>(out + i0 + LANE, o, j0);
+    const C *col[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        col[j] = b + (s64)(j0 + j < o.n ? j0 + j : o.n - 1) * column;
+    C sum[N] = {};
+    s64 at = 0;
+    u32 k = depth(o, alpha);
+    rows += LANE;
+#pragma unroll 1
+    for (u32 l = 0; l < k; l++) {
+        R re = rows[0], im = rows[ROWS], minus = rows[2 * ROWS];
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            C c = col[j][at];
+            sum[j] = {fma(re, c.re, fma(minus, c.im, sum[j].re)), fma(re, c.im, fma(im, c.re, sum[j].im))};
+        }
+        rows += 3 * ROWS;
+        at += step;
+    }
+    if (conjugated) {
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum[j] = conj(sum[j]);
+    }
+    leaveTile<C, C, N>(sum, out, o, alpha, beta, i0, j0);
+}
+
+// layParts lays a lane's row out.
+template <class C, class R> __device__ __attribute__((always_inline)) void layParts(R *rows, const C *p, s64 right, bool mine, u32 k, bool conjugated) {
+    rows += LANE;
+#pragma unroll 1
+    for (u32 l = 0; l < k; l++) {
+        C v = {};
+        if (mine)
+            v = *p;
+        R minus = -v.im;
+        rows[0] = v.re;
+        rows[ROWS] = conjugated ? minus : v.im;
+        rows[2 * ROWS] = conjugated ? v.im : minus;
+        rows += 3 * ROWS;
+        p += right;
+    }
+}
+
+template <class C, class R, int N, int HIGH> __device__ __attribute__((always_inline)) void smallParts(const View &xa, const View &xb, const Output &o, u32 per, R *rows) {
+    u32 batch = o.first + BLOCK_Z, top = BLOCK_X * HIGH * ROWS;
+    u32 panels = (o.m - top + ROWS - 1) / ROWS, wide = (o.n + N - 1) / N;
+    if (panels > HIGH)
+        panels = HIGH;
+    const C *a = matrix<const C>(xa, batch), *b = matrix<const C>(xb, batch);
+    C *out = matrix<C>(o.c, batch);
+    C alpha = value<C>(o.alpha), beta = value<C>(o.beta);
+    u32 from = BLOCK_Y * per, end = wide - from < per ? wide : from + per;
+    s64 column = xb.op == 0 ? xb.ld : 1, step = xb.op == 0 ? 1 : xb.ld;
+    bool conjugated = (xa.op == 2) != (xb.op == 2);
+#pragma unroll 1
+    for (u32 i = 0; i < panels; i++) {
+        u32 i0 = top + i * ROWS;
+        __nvvm_bar_warp_sync(~0u);
+        if (xa.op == 0)
+            layParts(rows, a + i0 + LANE, xa.ld, i0 + LANE < o.m, o.k, conjugated);
+        else
+            layParts(rows, a + (s64)(i0 + LANE) * xa.ld, 1, i0 + LANE < o.m, o.k, conjugated);
+        __nvvm_bar_warp_sync(~0u);
+#pragma unroll 1
+        for (u32 j = from; j < end; j++) {
+            partsTile<C, R, N>(rows, b, column, step, xb.op == 2, out, o, alpha, beta, i0, j * N);
+            __nvvm_bar_warp_sync(~0u);
+        }
+    }
+}
+
+#define PARTS(name, C, R, N)                                                                                                   \
+    KERNEL small##N##_##name(View a, View b, Output o, u32 per, u32 packed) {                                                  \
+        __shared__ R rows[3 * ROWS * PARTS_K];                                                                                 \
+        smallParts<C, R, N, 2>(a, b, o, per, rows);                                                                            \
+    }
+PARTS(c32, c32, float, 4)
+PARTS(c64, c64, double, 2)
 
 // scale is what is left of a product when k or alpha is 0: C = beta C.
 template <class W, class C> __device__ void scale(View c, Scalar sbeta, u32 m, u32 n, u32 col, u32 part) {

@@ -1,7 +1,8 @@
 // Matrices beside the product: triangular systems, sums of matrices, and products with a diagonal.
+#include "aligned.h"
 #include "device.h"
 
-enum { SIDE = 32, STEP = 4, TURN = 33 };
+enum { SIDE = 32, TURN = 33 };
 
 // Triangle is how T of T X = B is read from A.
 struct Triangle {
@@ -20,6 +21,7 @@ __device__ inline bool usual(double a) { return a > 0x1p-1000 && a < 0x1p1000; }
 // substitute finds `size` unknowns of every lane, in s[unknown][lane], STEP at a time. Sums of what is known stay in
 // registers and are taken off at the end: a negation of PTX costs as much as a product, as it keeps NaNs as they are.
 template <class T> __device__ __attribute__((always_inline)) void substitute(const T *t, const Triangle &x, u32 size, u32 lower, u32 unit, T (*s)[32]) {
+    enum { STEP = sizeof(T) == 16 ? 2 : 4 }; // sums that stay in registers
     for (u32 k = 0; k < size; k += STEP) {
         u32 row[STEP];
         T sum[STEP] = {};
@@ -60,7 +62,7 @@ template <class T> __device__ __attribute__((always_inline)) void substitute(con
 // Where unknowns lie together they are turned in shared memory: lanes that read columns a power of two apart would
 // meet in a few sets of the cache.
 template <class T>
-__device__ void solve(View a, View b, s64 step, s64 beside, u32 size, u32 count, u32 turned, u32 lower, u32 unit, T (*s)[32], T *turn) {
+__device__ __attribute__((always_inline)) void solve(View a, View b, s64 step, s64 beside, u32 size, u32 count, u32 turned, u32 lower, u32 unit, T (*s)[32], T *turn) {
     u32 batch = BLOCK_Z, first = BLOCK_X * 32;
     const T *t = matrix<const T>(a, batch);
     T *x = matrix<T>(b, batch);
@@ -100,7 +102,7 @@ template <class T> __device__ inline T part(const View &v, T scale, u32 row, u32
     return mul(scale, v.op == 2 ? conj(x) : x);
 }
 
-template <class T> __device__ void geam(View a, View b, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n) {
+template <class T> __device__ __attribute__((always_inline)) void geam(View a, View b, View c, Scalar salpha, Scalar sbeta, u32 m, u32 n) {
     u32 row = BLOCK_X * 32 + LANE;
     if (row >= m)
         return;
@@ -110,7 +112,7 @@ template <class T> __device__ void geam(View a, View b, View c, Scalar salpha, S
 }
 
 // dgmm is C = A diag(x), or diag(x) A.
-template <class T> __device__ void dgmm(View a, Vec x, View c, u32 m, u32 n, u32 left) {
+template <class T> __device__ __attribute__((always_inline)) void dgmm(View a, Vec x, View c, u32 m, u32 n, u32 left) {
     u32 row = BLOCK_X * 32 + LANE;
     if (row >= m)
         return;
