@@ -94,7 +94,7 @@ template <class T> __device__ void columnSum(const T *a, s64 ld, u32 m, u32 n, c
 // where L is [V X] and R is [Y U], V and U the reflections from the left and from the right. V stays in a too, and U goes to `right`,
 // a column further right than the row it is of. few has room for 2 k numbers.
 template <class T, class R>
-__device__ void labrd(T *a, s64 ld, u32 m, u32 n, u32 k, R *d, R *e, T *tauq, T *taup, T *l, s64 ldl, T *r, s64 ldr, T *right, s64 ldv, T *few) {
+__device__ __attribute__((always_inline)) void labrd(T *a, s64 ld, u32 m, u32 n, u32 k, R *d, R *e, T *tauq, T *taup, T *l, s64 ldl, T *r, s64 ldr, T *right, s64 ldv, T *few) {
     for (u32 j = 0; j < k; j++) {
         T *column = a + (s64)j * (ld + 1);
         u32 rows = m - j, columns = n - j - 1;

@@ -212,7 +212,7 @@ template <class R> __device__ inline R inRange(R largest) {
 }
 
 // syev: work has for each matrix 4 n of R and 2 n of T.
-template <class T, class R> __device__ void syev(View x, u32 n, u32 upper, u32 vectors, R *w, void *work, int *info) {
+template <class T, class R> __device__ __attribute__((always_inline)) void syev(View x, u32 n, u32 upper, u32 vectors, R *w, void *work, int *info) {
     T *a = matrix<T>(x, BLOCK_X);
     R *d = w + (s64)BLOCK_X * n;
     T *taus = (T *)work + (s64)BLOCK_X * 6 * n, *pieces = taus + n;
@@ -369,7 +369,7 @@ template <class T, class R> __device__ void choose(T *a, s64 ld, u32 n, R *w, u3
 }
 
 // sytrd works on a copy, lower, whose other triangle is made here. `back`: it is an upper one from its end, and so are the results.
-template <class T, class R> __device__ void sytrd(T *a, u32 n, R *d, R *e, T *taus, T *work, u32 back) {
+template <class T, class R> __device__ __attribute__((always_inline)) void sytrd(T *a, u32 n, R *d, R *e, T *taus, T *work, u32 back) {
     T *w = work, *t = work + n;
     R *dd = (R *)(t + n), *ee = dd + n;
     symmetric(a, n, n, 0);
@@ -384,7 +384,7 @@ template <class T, class R> __device__ void sytrd(T *a, u32 n, R *d, R *e, T *ta
 }
 
 // gebrd makes a matrix of at least as many rows as columns bidiagonal. v has room for a row, w for a column.
-template <class T, class R> __device__ void gebrd(T *a, s64 ld, u32 m, u32 n, R *d, R *e, T *tauq, T *taup, T *v, T *w) {
+template <class T, class R> __device__ __attribute__((always_inline)) void gebrd(T *a, s64 ld, u32 m, u32 n, R *d, R *e, T *tauq, T *taup, T *v, T *w) {
     for (u32 k = 0; k < n; k++) {
         T *x = a + (s64)k * (ld + 1);
         T tau = mirror(x, m - k);

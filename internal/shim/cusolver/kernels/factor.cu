@@ -2,12 +2,16 @@
 #include "lu.h"
 #include "tile.h"
 
-enum { STEP = 4 }; // columns of a Cholesky leaf that are made together
+// Step is how many columns of a Cholesky leaf, or products of columns, are made together: their sums stay in registers.
+template <class T> struct Step {
+    enum { COUNT = sizeof(T) == 16 ? 2 : 4 };
+};
 
-// cholesky factors a leaf, STEP columns at a time: what the columns before take off them is summed in registers. It
+// cholesky factors a leaf, some columns at a time: what the columns before take off them is summed in registers. It
 // returns 1 + the column that cannot be, or 0. Lanes above the diagonal compute what nobody reads.
 template <class T> __device__ __attribute__((always_inline)) u32 cholesky(const Tile<T> &s, u32 n) {
     typedef typename Real<T>::type R;
+    enum { STEP = Step<T>::COUNT };
     for (u32 j = 0; j < n; j += STEP) {
         T sum[STEP] = {};
 #pragma unroll 1
@@ -15,7 +19,7 @@ template <class T> __device__ __attribute__((always_inline)) u32 cholesky(const 
             T v = s.get(LANE, k);
 #pragma unroll
             for (u32 q = 0; q < STEP; q++)
-                sum[q] = fma(v, conj(s.get(j + q, k)), sum[q]);
+                sum[q] = fma(conj(s.get(j + q, k)), v, sum[q]);
         }
 #pragma unroll
         for (u32 q = 0; q < STEP; q++) {
@@ -34,7 +38,46 @@ template <class T> __device__ __attribute__((always_inline)) u32 cholesky(const 
             SYNC;
 #pragma unroll
             for (u32 p = q + 1; p < STEP; p++)
-                sum[p] = fma(c, conj(s.get(j + p, j + q)), sum[p]);
+                sum[p] = fma(conj(s.get(j + p, j + q)), c, sum[p]);
+        }
+    }
+    return 0;
+}
+
+enum { TINY = 8 }; // rows of a leaf for which a warp is too wide
+
+// choleskyFew is cholesky of at most TINY rows where they lie, element by element: every lane computes the same (luFew).
+template <class T> __device__ __attribute__((always_inline)) u32 choleskyFew(T *a, s64 ld, u32 n, u32 upper) {
+    typedef typename Real<T>::type R;
+    s64 down = upper ? ld : 1, right = upper ? 1 : ld; // the upper factor is the lower one's conjugate transpose
+#pragma unroll 1
+    for (u32 j = 0; j < n; j++) {
+        T *row = a + (s64)j * down;
+        R d = 0, scale = 0;
+#pragma unroll 1
+        for (u32 i = j; i < n; i++) {
+            T *x = a + (s64)i * down, sum = {};
+#pragma unroll 1
+            for (u32 k = 0; k < j; k++) {
+                T l = x[(s64)k * right], r = row[(s64)k * right];
+                sum = upper ? fma(conj(l), r, sum) : fma(conj(r), l, sum);
+            }
+            T c = upper ? sub(conj(x[(s64)j * right]), sum) : sub(x[(s64)j * right], sum);
+            if (i == j) {
+                d = re(c);
+                if (!(d > 0)) {
+                    SYNC;
+                    x[(s64)j * right] = upper ? conj(c) : c;
+                    return j + 1;
+                }
+                d = root(d);
+                scale = 1 / d;
+                make(&c, d, 0);
+            } else
+                c = times(c, scale);
+            SYNC;
+            x[(s64)j * right] = upper ? conj(c) : c;
+            SYNC;
         }
     }
     return 0;
@@ -42,7 +85,7 @@ template <class T> __device__ __attribute__((always_inline)) u32 cholesky(const 
 
 // potf2 is Cholesky of up to 32 rows, in shared memory and as a lower triangle. Once info is set nothing more is
 // computed.
-template <class T> __device__ void potf2(View x, u32 n, u32 upper, int *info, u32 at, typename Real<T>::type *memory) {
+template <class T> __device__ __attribute__((always_inline)) void potf2(View x, u32 n, u32 upper, int *info, u32 at, typename Real<T>::type *memory) {
     T *a = matrix<T>(x, BLOCK_X);
     Tile<T> s = {memory};
     info += BLOCK_X;
@@ -51,7 +94,13 @@ template <class T> __device__ void potf2(View x, u32 n, u32 upper, int *info, u3
             *info = 0;
     } else if (*info)
         return;
-    u32 all = (n + STEP - 1) / STEP * STEP;
+    if (n <= TINY) {
+        u32 bad = choleskyFew(a, x.ld, n, upper);
+        if (bad && LANE == 0)
+            *info = (int)(at + bad);
+        return;
+    }
+    u32 all = (n + Step<T>::COUNT - 1) / Step<T>::COUNT * Step<T>::COUNT;
     for (u32 j = 0; j < all; j++) {
         T v = {};
         if (LANE >= j && LANE < n)
@@ -74,7 +123,7 @@ template <class T> __device__ void potf2(View x, u32 n, u32 upper, int *info, u3
 }
 
 // geqr2 is QR of a panel, or of a whole matrix, which has an info.
-template <class T> __device__ void geqr2(T *a, s64 ld, u32 m, u32 n, T *taus, int *info) {
+template <class T> __device__ __attribute__((always_inline)) void geqr2(T *a, s64 ld, u32 m, u32 n, T *taus, int *info) {
     if (LANE == 0 && info)
         *info = 0;
 #pragma unroll 1
@@ -88,7 +137,7 @@ template <class T> __device__ void geqr2(T *a, s64 ld, u32 m, u32 n, T *taus, in
 }
 
 // org2r makes n columns of Q, of k reflections, in their place: the last first.
-template <class T> __device__ void org2r(T *a, s64 ld, u32 m, u32 n, u32 k, const T *taus, int *info) {
+template <class T> __device__ __attribute__((always_inline)) void org2r(T *a, s64 ld, u32 m, u32 n, u32 k, const T *taus, int *info) {
     for (u32 j = k; j < n; j++)
         for (u32 i = LANE; i < m; i += 32)
             a[(s64)j * ld + i] = i == j ? one<T>() : T{};
@@ -107,10 +156,9 @@ template <class T> __device__ void org2r(T *a, s64 ld, u32 m, u32 n, u32 k, cons
         *info = 0;
 }
 
-enum { DOTS = 4 }; // products of columns that are made together
-
 // larft copies k reflections of m rows out, ones and zeros written, and makes the triangle T of I - V T V' = H1 … Hk.
-template <class T> __device__ void larft(const T *a, s64 ld, u32 m, u32 k, const T *taus, T *v, T *t, s64 ldt) {
+template <class T> __device__ __attribute__((always_inline)) void larft(const T *a, s64 ld, u32 m, u32 k, const T *taus, T *v, T *t, s64 ldt) {
+    enum { DOTS = Step<T>::COUNT };
     for (u32 j = 0; j < k; j++)
         for (u32 i = LANE; i < m; i += 32) {
             T e = {};
@@ -130,14 +178,14 @@ template <class T> __device__ void larft(const T *a, s64 ld, u32 m, u32 k, const
             for (u32 q = 0; q < DOTS; q++)
                 y[q] = v + (s64)(i + q < k ? i + q : i) * m + LANE;
             eachRow(j, m, [&](u32 r) {
-                T at = x[r];
+                T at = conj(x[r]); // one negation for all: sums are conjugated instead
 #pragma unroll
                 for (u32 q = 0; q < DOTS; q++)
-                    w[q] = fma(conj(y[q][r]), at, w[q]);
+                    w[q] = fma(y[q][r], at, w[q]);
             });
 #pragma unroll
             for (u32 q = 0; q < DOTS; q++)
-                w[q] = sumOf(w[q]);
+                w[q] = conj(sumOf(w[q]));
 #pragma unroll
             for (u32 q = 0; q < DOTS; q++)
                 if (LANE == i + q)

@@ -69,7 +69,7 @@ template <class T, class F> __device__ inline void less(T *y, u32 m, u32 columns
 // lahr2 makes k columns of a Hessenberg's, a being the first of them from the row below its diagonal on, m rows; the columns behind them
 // are those that A's other ones begin with. V are the reflections with ones and zeros, H = I - V T V', and Y = A V T in these rows.
 // few has room for k numbers. What is right of the panel stays: the caller takes Y V' off it and applies H' from the left.
-template <class T> __device__ void lahr2(T *a, s64 ld, u32 m, u32 k, T *taus, T *v, T *t, s64 ldt, T *y, s64 ldy, T *few) {
+template <class T> __device__ __attribute__((always_inline)) void lahr2(T *a, s64 ld, u32 m, u32 k, T *taus, T *v, T *t, s64 ldt, T *y, s64 ldy, T *few) {
     for (u32 j = 0; j < k; j++) {
         T *column = a + (s64)j * ld;
         if (j) {

@@ -72,7 +72,7 @@ template <class T, int COUNT> __device__ __attribute__((always_inline)) u32 elim
         mine[0][i] = l;
 #pragma unroll
         for (int c = 0; c < COUNT; c++) {
-            T x = fma(l, minus[c], mine[c + 1][i]);
+            T x = fma(minus[c], l, mine[c + 1][i]);
             mine[c + 1][i] = x;
             if (c == 0)
                 best.see(size1(x), i + LANE);
@@ -122,7 +122,7 @@ template <class T, int WIDE> __device__ __attribute__((always_inline)) void stri
             T w = from[q][i];
 #pragma unroll
             for (int c = 0; c < WIDE; c++)
-                v[c] = fma(w, u[c][q], v[c]);
+                v[c] = fma(u[c][q], w, v[c]);
         }
 #pragma unroll
         for (int c = 0; c < WIDE; c++)
@@ -130,10 +130,73 @@ template <class T, int WIDE> __device__ __attribute__((always_inline)) void stri
     });
 }
 
+enum { FEW = 8 }; // rows of a panel for which warps are too wide
+
+// luFew is getf2 of at most FEW rows, element by element. Every lane computes the same, which is one computation where lanes
+// are a vector's, and none stores before all have read. It returns 1 + the first column without a pivot, or 0.
+template <class T> __device__ __attribute__((always_inline)) u32 luFew(T *a, s64 ld, u32 m, u32 n, const Pivots &pivots, u32 at) {
+    typedef typename Real<T>::type R;
+    u32 bad = 0;
+#pragma unroll 1
+    for (u32 k = 0; k < m && k < n; k++) {
+        T *column = a + (s64)k * ld;
+        if (pivots.at) {
+            R largest = -1;
+            u32 p = k;
+#pragma unroll 1
+            for (u32 i = k; i < m; i++) {
+                R s = size1(column[i]);
+                p = s > largest ? i : p;
+                largest = s > largest ? s : largest;
+            }
+            setPivot(pivots, at + k, at + p);
+            if (p != k)
+#pragma unroll 1
+                for (u32 j = 0; j < n; j++) {
+                    T *x = a + (s64)j * ld, u = x[k], v = x[p];
+                    SYNC;
+                    x[k] = v;
+                    x[p] = u;
+                    SYNC;
+                }
+        }
+        T v = column[k];
+        if (zero(v)) {
+            bad = bad ? bad : k + 1;
+            continue;
+        }
+        bool fine = usual(size1(v));
+        T inverse = fine ? div(one<T>(), v) : one<T>();
+#pragma unroll 1
+        for (u32 i = k + 1; i < m; i++) {
+            T l = fine ? mul(column[i], inverse) : div(column[i], v);
+            SYNC;
+            column[i] = l;
+            SYNC;
+        }
+#pragma unroll 1
+        for (u32 j = k + 1; j < n; j++) {
+            T *x = a + (s64)j * ld, minus = sub(T{}, x[k]);
+#pragma unroll 1
+            for (u32 i = k + 1; i < m; i++) {
+                T y = fma(minus, column[i], x[i]);
+                SYNC;
+                x[i] = y;
+                SYNC;
+            }
+        }
+    }
+    return bad;
+}
+
 // getf2 is LU of a panel, which begins at row and column `at` of its matrix, STRIP columns at a time.
-template <class T> __device__ void getf2(T *a, s64 ld, u32 m, u32 n, Pivots pivots, int *info, u32 at) {
+template <class T> __device__ __attribute__((always_inline)) void getf2(T *a, s64 ld, u32 m, u32 n, Pivots pivots, int *info, u32 at) {
     enum { WIDE = sizeof(T) == 4 ? 4 : 2 };
     u32 bad = 0, least = m < n ? m : n;
+    if (m <= FEW) {
+        bad = luFew<T>(a, ld, m, n, pivots, at);
+        least = 0;
+    }
 #pragma unroll 1
     for (u32 k0 = 0; k0 < least; k0 += STRIP) {
         u32 wide = n - k0 < STRIP ? n - k0 : STRIP, rows = m - k0 < STRIP ? m - k0 : STRIP, dead = 0;
@@ -179,7 +242,7 @@ template <class T> __device__ void getf2(T *a, s64 ld, u32 m, u32 n, Pivots pivo
                 if (!(dead >> q & 1)) {
                     T w = sub(T{}, a[(s64)j * ld + k0 + q]), *x = a + (s64)j * ld + LANE;
                     const T *l = a + (s64)(k0 + q) * ld + LANE;
-                    eachRow(k0 + q + 1, m, [&](u32 i) { x[i] = fma(l[i], w, x[i]); });
+                    eachRow(k0 + q + 1, m, [&](u32 i) { x[i] = fma(w, l[i], x[i]); });
                 }
     }
     if (LANE == 0 && info) {
@@ -192,7 +255,7 @@ template <class T> __device__ void getf2(T *a, s64 ld, u32 m, u32 n, Pivots pivo
 // up to 64 rows: what each becomes is found first, then the lanes are rows of one column after the other. A lane with
 // a column of its own would have all lanes meet in a few sets of the cache where the distance of columns is a power
 // of two.
-template <class T> __device__ void laswp(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step, u32 *rows, u32 *from) {
+template <class T> __device__ __attribute__((always_inline)) void laswp(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step, u32 *rows, u32 *from) {
     u32 count = k2 - k1;
     for (u32 c = 0; c < count; c += 32) {
         u32 len = count - c < 32 ? count - c : 32, more = 0;

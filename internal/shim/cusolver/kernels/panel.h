@@ -49,7 +49,7 @@ __device__ inline bool squares(double a) { return a > 0x1p-400 && a < 0x1p400; }
 // mirrorAt is the reflection I - tau v v' that leaves nothing of a column below row `at`: v lies there afterwards,
 // its first element, which is 1, giving way to what is left of the column. Where squares of the largest number may
 // overflow or be lost, sums are of numbers scaled by it.
-template <class T> __device__ T mirrorAt(T *x, u32 at, u32 m) {
+template <class T> __device__ __attribute__((always_inline)) T mirrorAt(T *x, u32 at, u32 m) {
     typedef typename Real<T>::type R;
     T head = x[at], tau = {}, *mine = x + LANE;
     R largest = size1(head), below = 0;
@@ -124,13 +124,13 @@ template <class T, int COUNT> __device__ __attribute__((always_inline)) void ref
         T y = vector[i];
 #pragma unroll
         for (int c = 0; c < COUNT; c++)
-            mine[c][i] = fma(y, w[c], mine[c][i]);
+            mine[c][i] = fma(w[c], y, mine[c][i]);
     });
 }
 
 // reflectAt applies I - tau v v' to `count` columns, a few at a time: their sums do not wait for each other then.
-template <class T> __device__ void reflectAt(const T *v, u32 at, u32 m, T tau, T *c, s64 ld, u32 count) {
-    enum { MANY = 4 };
+template <class T> __device__ __attribute__((always_inline)) void reflectAt(const T *v, u32 at, u32 m, T tau, T *c, s64 ld, u32 count) {
+    enum { MANY = sizeof(T) == 16 ? 2 : 4 }; // sums that stay in registers
     if (zero(tau))
         return;
     u32 j = 0;

@@ -128,7 +128,7 @@ template <class T, class R> __device__ void complete(T *g, u32 p, u32 k, const u
 }
 
 // svd: A is m × n; p is the longer side and q the other. work has for each matrix p × wide + q × q of T, then q of R and q of u32.
-template <class T, class R> __device__ void svd(View x, u32 m, u32 n, R *w, s64 strideW, Out left, Out right, u32 wide, u32 values, u32 sweeps, void *work, s64 strideWork, int *info, double tolerance, Told *told) {
+template <class T, class R> __device__ __attribute__((always_inline)) void svd(View x, u32 m, u32 n, R *w, s64 strideW, Out left, Out right, u32 wide, u32 values, u32 sweeps, void *work, s64 strideWork, int *info, double tolerance, Told *told) {
     const T *a = matrix<const T>(x, BLOCK_X);
     bool tall = m >= n;
     u32 p = tall ? m : n, q = tall ? n : m;

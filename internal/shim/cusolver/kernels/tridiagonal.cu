@@ -95,7 +95,7 @@ template <class T, int COLUMNS> __device__ void symmetricTimes(const T *a, s64 l
 // latrd makes the first k columns of the lower triangle a, m × m, tridiagonal. What is right of them stays; the caller takes X Y' off
 // it, where X is [V W] and Y is [W V], V the reflections. few has room for 2 k numbers.
 template <class T, class R, int COLUMNS>
-__device__ void latrd(T *a, s64 ld, u32 m, u32 k, R *d, R *e, T *taus, T *x, T *y, s64 ldx, T *few) {
+__device__ __attribute__((always_inline)) void latrd(T *a, s64 ld, u32 m, u32 k, R *d, R *e, T *taus, T *x, T *y, s64 ldx, T *few) {
     for (u32 j = 0; j < k; j++) {
         T *column = a + (s64)j * (ld + 1);
         if (j) { // bring the column up to date
