@@ -5,7 +5,7 @@
 // The tile of 32 × N sums stays in registers. Small ones have kernels of their own, and skinny ones (skinny.cu).
 //
 // In panels of A the parts of complex numbers lie apart: lanes read what lies together, without shuffles. Panels of B in
-// c64 have the negative imaginary parts of a row of the panel behind it, as a negation costs as much as a product.
+// c64 have their negative imaginary parts behind them, as a negation costs as much as a product.
 #include "aligned.h"
 #include "device.h"
 
@@ -17,8 +17,8 @@ struct c8 {
 };
 __device__ inline c32 load(const c8 *p) { return {(float)p->re, (float)p->im}; }
 
-// across is the elements of memory from l to l + 1 in a panel of WIDTH rows, lay writes one. Those of 32 rows are A's.
-template <class W, int WIDTH> __device__ constexpr u32 across() { return sizeof(W) == 16 && WIDTH < ROWS ? WIDTH * 3 / 2 : WIDTH; }
+// deep is the elements of memory of a panel of WIDTH rows, k deep; lay writes one of row l. Panels of 32 rows are A's.
+template <class W, int WIDTH> __device__ inline s64 deep(u32 k) { return sizeof(W) == 16 && WIDTH < ROWS ? (s64)(WIDTH * 3 / 2) * k : (s64)WIDTH * k; }
 template <class W> __device__ inline void layRow(W *row, u32 r, W v) { row[r] = v; }
 template <class C, class R> __device__ inline void layApart(C *row, u32 r, C v) {
     ((R *)row)[r] = v.re;
@@ -26,34 +26,33 @@ template <class C, class R> __device__ inline void layApart(C *row, u32 r, C v) 
 }
 __device__ inline void layRow(c32 *row, u32 r, c32 v) { layApart<c32, float>(row, r, v); }
 __device__ inline void layRow(c64 *row, u32 r, c64 v) { layApart<c64, double>(row, r, v); }
-template <class W> __device__ inline void layColumn(W *row, u32 r, W v) { row[r] = v; }
-__device__ inline void layColumn(c64 *row, u32 r, c64 v) {
+template <class W> __device__ inline void layColumn(W *row, u32 r, W v, W *, u32) { row[r] = v; }
+__device__ inline void layColumn(c64 *row, u32 r, c64 v, c64 *panel, u32 k) {
     row[r] = v;
-    ((double *)(row + C64))[r] = -v.im;
+    ((double *)(panel + (s64)C64 * k) + (row - panel))[r] = -v.im;
 }
-template <int WIDTH, class W> __device__ inline void lay(W *row, u32 r, W v) {
+template <int WIDTH, class W> __device__ inline void lay(W *row, u32 r, W v, W *panel, u32 k) {
     if (WIDTH == ROWS)
         layRow(row, r, v);
     else
-        layColumn(row, r, v);
+        layColumn(row, r, v, panel, k);
 }
 
 // packRows: lanes take rows of one panel, of `panels` panels in turn for each l: then a long piece of each column of the matrix is
 // read at once. There are `rows` rows; `next` is the distance of panels.
-template <class T, class W, int WIDTH> __device__ void packRows(const T *src, View x, W *dst, s64 next, u32 rows, u32 panels, u32 from, u32 to) {
+template <class T, class W, int WIDTH> __device__ void packRows(const T *src, View x, W *dst, s64 next, u32 rows, u32 panels, u32 k, u32 from, u32 to) {
     u32 r = LANE;
     if (r >= WIDTH)
         return;
-    const u32 step = across<W, WIDTH>();
     const T *p = src + (s64)from * x.ld + r;
-    W *q = dst + (s64)from * step;
+    W *q = dst + (s64)from * WIDTH;
     if (panels == PANELS && rows >= PANELS * WIDTH && x.op == 0) {
         for (u32 l = from; l < to; l++) {
 #pragma unroll
             for (u32 i = 0; i < PANELS; i++)
-                lay<WIDTH, W>(q + i * next, r, load(p + i * WIDTH));
+                lay<WIDTH, W>(q + i * next, r, load(p + i * WIDTH), dst + i * next, k);
             p += x.ld;
-            q += step;
+            q += WIDTH;
         }
         return;
     }
@@ -68,15 +67,15 @@ template <class T, class W, int WIDTH> __device__ void packRows(const T *src, Vi
                 if (x.op == 3)
                     v = conj(v);
             }
-            lay<WIDTH>(to1, r, v);
+            lay<WIDTH>(to1, r, v, dst + i * next, k);
             from1 += x.ld;
-            to1 += step;
+            to1 += WIDTH;
         }
     }
 }
 
 // packHalf: one triangle is stored: 4 lower, 5 upper; 6 and 7 Hermitian, 8 and 9 its transpose.
-template <class T, class W, int WIDTH> __device__ void packHalf(const T *src, View x, W *dst, u32 r0, u32 rows, u32 from, u32 to) {
+template <class T, class W, int WIDTH> __device__ void packHalf(const T *src, View x, W *dst, u32 r0, u32 rows, u32 k, u32 from, u32 to) {
     u32 i = r0 + LANE;
     if (LANE >= WIDTH)
         return;
@@ -88,12 +87,12 @@ template <class T, class W, int WIDTH> __device__ void packHalf(const T *src, Vi
             if (x.op >= 6)
                 v = i == l ? real(v) : stored == (x.op >= 8) ? conj(v) : v;
         }
-        lay<WIDTH>(dst + (s64)l * across<W, WIDTH>(), LANE, v);
+        lay<WIDTH>(dst + (s64)l * WIDTH, LANE, v, dst, k);
     }
 }
 
 // packTriangle: a triangle of A is all there is: 16, + 1 upper, + 2 with ones on the diagonal, + 4 transposed, + 8 conjugated.
-template <class T, class W, int WIDTH> __device__ void packTriangle(const T *src, View x, W *dst, u32 r0, u32 rows, u32 from, u32 to) {
+template <class T, class W, int WIDTH> __device__ void packTriangle(const T *src, View x, W *dst, u32 r0, u32 rows, u32 k, u32 from, u32 to) {
     u32 i = r0 + LANE;
     if (LANE >= WIDTH)
         return;
@@ -109,16 +108,16 @@ template <class T, class W, int WIDTH> __device__ void packTriangle(const T *src
                     v = conj(v);
             }
         }
-        lay<WIDTH>(dst + (s64)l * across<W, WIDTH>(), LANE, v);
+        lay<WIDTH>(dst + (s64)l * WIDTH, LANE, v, dst, k);
     }
 }
 
 // packTurned: k lies together. 32 of it from every row are read forward, turned in shared memory, and written forward.
-template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, View x, W *dst, u32 rows, u32 from, u32 to, W *turn) {
+template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, View x, W *dst, u32 rows, u32 k, u32 from, u32 to, W *turn) {
     for (u32 l0 = from; l0 < to; l0 += 32) {
         bool whole = rows >= WIDTH && to - l0 >= 32;
         const T *p = src + l0 + LANE;
-        W *out = dst + (s64)l0 * across<W, WIDTH>();
+        W *out = dst + (s64)l0 * WIDTH;
         if (whole && x.op == 1) {
 #pragma unroll 4
             for (u32 r = 0; r < WIDTH; r++)
@@ -138,13 +137,13 @@ template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, 
         if (WIDTH == 32) {
 #pragma unroll 4
             for (u32 l = 0; l < count; l += 32)
-                lay<WIDTH>(out + l, LANE, turn[LANE * TURN + l / 32]);
+                lay<WIDTH>(out + l, LANE, turn[LANE * TURN + l / 32], dst, k);
         } else {
 #pragma unroll
             for (u32 i = 0; i < WIDTH; i++) {
                 u32 o = i * 32 + LANE;
                 if (whole || o < count)
-                    lay<WIDTH>(out + o / WIDTH * across<W, WIDTH>(), o % WIDTH, turn[o % WIDTH * TURN + o / WIDTH]);
+                    lay<WIDTH>(out, o, turn[o % WIDTH * TURN + o / WIDTH], dst, k);
             }
         }
         __nvvm_bar_warp_sync(~0u);
@@ -173,23 +172,23 @@ template <class T, class W, int WIDTH> __device__ __attribute__((always_inline))
         first = 0;
     }
     const T *src = matrix<const T>(s.x, first + batch);
-    W *dst = (W *)s.out + s.stride * (s64)batch + (s64)(r0 / WIDTH * across<W, WIDTH>()) * k;
+    W *dst = (W *)s.out + s.stride * (s64)batch + r0 / WIDTH * deep<W, WIDTH>(k);
     u32 from = BLOCK_Y * run, to = k - from < run ? k : from + run;
     u32 panels = (s.rows - r0 + WIDTH - 1) / WIDTH;
     if (panels > s.panels)
         panels = s.panels;
-    s64 next = (s64)across<W, WIDTH>() * k;
+    s64 next = deep<W, WIDTH>(k);
     if (s.x.op == 0 || s.x.op == 3) { // rows lie together: lanes take rows
-        packRows<T, W, WIDTH>(src + r0, s.x, dst, next, s.rows - r0, panels, from, to);
+        packRows<T, W, WIDTH>(src + r0, s.x, dst, next, s.rows - r0, panels, k, from, to);
         return;
     }
     for (u32 i = 0; i < panels; i++, r0 += WIDTH, dst += next)
         if (s.x.op >= 16)
-            packTriangle<T, W, WIDTH>(src, s.x, dst, r0, s.rows, from, to);
+            packTriangle<T, W, WIDTH>(src, s.x, dst, r0, s.rows, k, from, to);
         else if (s.x.op >= 4)
-            packHalf<T, W, WIDTH>(src, s.x, dst, r0, s.rows, from, to);
+            packHalf<T, W, WIDTH>(src, s.x, dst, r0, s.rows, k, from, to);
         else
-            packTurned<T, W, WIDTH>(src + (s64)r0 * s.x.ld, s.x, dst, s.rows - r0, from, to, turn);
+            packTurned<T, W, WIDTH>(src + (s64)r0 * s.x.ld, s.x, dst, s.rows - r0, k, from, to, turn);
 }
 
 // clear writes the claims of a matrix (see tiles), by the first block.
@@ -291,23 +290,39 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
 // depth is how much of k is added: nothing with an alpha of 0, as A may be NaN.
 template <class W> __device__ inline u32 depth(const Output &o, W alpha) { return zero(alpha) ? 0 : o.k; }
 
-// Panel is a step of a product: what a lane reads of a panel of A, multiplied with what all read of one of B.
-template <class W> struct Panel {
+// Panel is a step of a product: what a lane reads of a panel of A, multiplied with what all read of one of B, N wide.
+template <class W, int N> struct Panel {
     const W *a, *b;
+    __device__ Panel(const W *a, const W *b, u32) : a(a), b(b) {}
     __device__ W row() const { return a[LANE]; }
     __device__ W add(W row, int j, W sum) const { return fma(row, b[j], sum); }
+    __device__ void next() {
+        a += ROWS;
+        b += N;
+    }
 };
-template <> struct Panel<c32> {
+template <int N> struct Panel<c32, N> {
     const c32 *a, *b;
+    __device__ Panel(const c32 *a, const c32 *b, u32) : a(a), b(b) {}
     __device__ c32 row() const { return {((const float *)a)[LANE], ((const float *)a)[ROWS + LANE]}; }
     __device__ c32 add(c32 row, int j, c32 sum) const { return fma(row, b[j], sum); }
+    __device__ void next() {
+        a += ROWS;
+        b += N;
+    }
 };
-template <> struct Panel<c64> {
+template <int N> struct Panel<c64, N> {
     const c64 *a, *b;
+    const double *minus;
+    __device__ Panel(const c64 *a, const c64 *b, u32 k) : a(a), b(b), minus((const double *)(b + (s64)N * k)) {}
     __device__ c64 row() const { return {((const double *)a)[LANE], ((const double *)a)[ROWS + LANE]}; }
     __device__ c64 add(c64 row, int j, c64 sum) const {
-        double re = b[j].re, im = b[j].im, minus = ((const double *)(b + C64))[j];
-        return {__builtin_fma(row.re, re, __builtin_fma(row.im, minus, sum.re)), __builtin_fma(row.re, im, __builtin_fma(row.im, re, sum.im))};
+        return {fma(row.re, b[j].re, fma(row.im, minus[j], sum.re)), fma(row.re, b[j].im, fma(row.im, b[j].re, sum.im))};
+    }
+    __device__ void next() {
+        a += ROWS;
+        b += N;
+        minus += N;
     }
 };
 
@@ -315,7 +330,7 @@ template <> struct Panel<c64> {
 // passes what all lanes share through local memory, after which nothing is known to be shared, and the same sums take ten times as long.
 template <class W, class C, int N> __device__ __attribute__((always_inline)) void tile(const W *a, const W *b, C *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
     fetchTile<N>(out + i0 + LANE, o, j0);
-    Panel<W> p = {a, b};
+    Panel<W, N> p(a, b, o.k);
     W sum[N] = {};
     u32 k = depth(o, alpha);
 #pragma unroll 1
@@ -324,8 +339,7 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
 #pragma unroll
         for (int j = 0; j < N; j++)
             sum[j] = p.add(av, j, sum[j]);
-        p.a += ROWS;
-        p.b += across<W, N>();
+        p.next();
     }
     leaveTile<W, C, N>(sum, out, o, alpha, beta, i0, j0);
 }
@@ -360,7 +374,7 @@ template <class W, class C, int N> __device__ __attribute__((always_inline)) voi
                     u32 i0 = i * ROWS, j0 = j * N;
                     if (((o.part & 3) == 1 && i0 + ROWS <= j0) || ((o.part & 3) == 2 && i0 >= j0 + N))
                         continue;
-                    tile<W, C, N>(a + (s64)i0 * o.k, b + (s64)(j * across<W, N>()) * o.k, out, o, alpha, beta, i0, j0);
+                    tile<W, C, N>(a + (s64)i0 * o.k, b + j * deep<W, N>(o.k), out, o, alpha, beta, i0, j0);
                     __nvvm_bar_warp_sync(~0u); // lanes without a row and those with one go on together: the loops stay the warp's
                 }
         }
@@ -439,7 +453,7 @@ template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) vo
                 continue;
             }
         } else {
-            packTurned<W, W, ROWS>(a + (s64)i0 * xa.ld, xa, rows, o.m - i0, 0, o.k, turn);
+            packTurned<W, W, ROWS>(a + (s64)i0 * xa.ld, xa, rows, o.m - i0, o.k, 0, o.k, turn);
             __nvvm_bar_warp_sync(~0u);
         }
 #pragma unroll 1

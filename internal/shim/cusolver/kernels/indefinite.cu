@@ -63,7 +63,7 @@ template <class R> __device__ inline R largest(R best, u32 *at) {
     return best;
 }
 
-template <class T, class R, bool H> __device__ void sytf2(T *base, s64 ld, u32 n, Rows rows, int *info) {
+template <class T, class R, bool H> __device__ __attribute__((always_inline)) void sytf2(T *base, s64 ld, u32 n, Rows rows, int *info) {
     Tri<T> a = lowerOf(base, ld, n, rows.upper);
     const R alpha = (R)0.6403882032022076;
     u32 bad = 0;
