@@ -72,6 +72,9 @@ static void products(void) {
 		say("f32", (int)cublasSgemm(blas, CUBLAS_OP_T, CUBLAS_OP_N, 9, 7, 5, &x, (float *)a[0], 9, (float *)b[0], 9, &y, (float *)c[0], 9), c[0], 9 * 7 * 4);
 		before();
 		say("batch", (int)cublasDgemmStridedBatched(blas, CUBLAS_OP_N, CUBLAS_OP_N, 4, 5, 6, &two, a[i % 2], 4, 24, b[0], 6, 30, &one, c[1], 4, 20, 5 + i / 3), c[1], 800);
+		cuDoubleComplex u = {i, 1 - i}, v = {0.25, i % 2};
+		before();
+		say("c64", (int)cublasZgemm(blas, CUBLAS_OP_C, i % 3 ? CUBLAS_OP_N : CUBLAS_OP_C, 11, 11, 9, &u, (cuDoubleComplex *)a[i % 2], 11, (cuDoubleComplex *)b[0], 11, &v, (cuDoubleComplex *)c[0], 12), c[0], 12 * 11 * 16);
 		before();
 		say("Ex", (int)cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, 4, 5, 6, &two, a[1], CUDA_R_64F, 4, b[0], CUDA_R_64F, 6, &one, c[i % 2], CUDA_R_64F, 4, CUBLAS_COMPUTE_64F, CUBLAS_GEMM_DEFAULT), c[i % 2], 160);
 	}

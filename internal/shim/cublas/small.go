@@ -123,8 +123,17 @@ func (p *Product) tiny(d *driver.Thread, stream cu.CUstream) error {
 
 // fewRows: so few rows that packing B for them costs more than it saves.
 func (p *Product) fewRows() bool {
-	return p.M <= smallRows && (p.TA == F32 || p.TA == F64) && p.TC == p.TA && validOp(p.A.Op) && validOp(p.B.Op) && p.Batch <= maxGrid &&
-		tileRows*2*p.K*p.Batch*8 <= maxPack && p.N/tileColumns[p.Sum] < maxGrid
+	switch p.TA {
+	case F32, F64:
+	case C32, C64:
+		if p.B.Op == blas.CUBLAS_OP_C { // which its kernel has no sign for
+			return false
+		}
+	default:
+		return false
+	}
+	return p.M <= smallRows && p.TC == p.TA && validOp(p.A.Op) && validOp(p.B.Op) && p.Batch <= maxGrid &&
+		tileRows*2*p.K*p.Batch*int64(p.Sum.Size()) <= maxPack && p.N/tileColumns[p.Sum] < maxGrid
 }
 
 // flat packs the few rows of A, and reads B where it lies, once.

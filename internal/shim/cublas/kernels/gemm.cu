@@ -477,10 +477,10 @@ SMALL(f64, double, 6)
 
 // Small products of complex numbers have at most PARTS_K in k. The rows of A are laid into shared memory, parts apart,
 // and what is multiplied with imaginary parts for real ones is there with its sign: a negation in the loop costs as much
-// as a product. op(B) conjugated: A is conjugated instead, and the sum.
+// as a product. op(B) conjugated: A is conjugated instead, and the sum. With few rows that are packed already k is any.
 enum { PARTS_K = 64 };
 
-template <class C, class R, int N> __device__ __attribute__((always_inline)) void partsTile(const R *rows, const C *b, s64 column, s64 step, u32 conjugated, C *out, const Output &o, C alpha, C beta, u32 i0, u32 j0) {
+template <class C, class R, int N, bool PACKED> __device__ __attribute__((always_inline)) void partsTile(const R *rows, const C *b, s64 column, s64 step, u32 conjugated, C *out, const Output &o, C alpha, C beta, u32 i0, u32 j0) {
     fetchTile<N>(out + i0 + LANE, o, j0);
     const C *col[N];
 #pragma unroll
@@ -492,13 +492,13 @@ template <class C, class R, int N> __device__ __attribute__((always_inline)) voi
     rows += LANE;
 #pragma unroll 1
     for (u32 l = 0; l < k; l++) {
-        R re = rows[0], im = rows[ROWS], minus = rows[2 * ROWS];
+        R re = rows[0], im = rows[ROWS], minus = PACKED ? -im : rows[2 * ROWS];
 #pragma unroll
         for (int j = 0; j < N; j++) {
             C c = col[j][at];
             sum[j] = {fma(re, c.re, fma(minus, c.im, sum[j].re)), fma(re, c.im, fma(im, c.re, sum[j].im))};
         }
-        rows += 3 * ROWS;
+        rows += (PACKED ? 2 : 3) * ROWS;
         at += step;
     }
     if (conjugated) {
@@ -526,7 +526,7 @@ template <class C, class R> __device__ __attribute__((always_inline)) void layPa
     }
 }
 
-template <class C, class R, int N, int HIGH> __device__ __attribute__((always_inline)) void smallParts(const View &xa, const View &xb, const Output &o, u32 per, R *rows) {
+template <class C, class R, int N, int HIGH> __device__ __attribute__((always_inline)) void smallParts(const View &xa, const View &xb, const Output &o, u32 per, u32 packed, R *rows) {
     u32 batch = o.first + BLOCK_Z, top = BLOCK_X * HIGH * ROWS;
     u32 panels = (o.m - top + ROWS - 1) / ROWS, wide = (o.n + N - 1) / N;
     if (panels > HIGH)
@@ -540,6 +540,14 @@ template <class C, class R, int N, int HIGH> __device__ __attribute__((always_in
 #pragma unroll 1
     for (u32 i = 0; i < panels; i++) {
         u32 i0 = top + i * ROWS;
+        if (packed) {
+#pragma unroll 1
+            for (u32 j = from; j < end; j++) {
+                partsTile<C, R, N, true>((const R *)(a + (s64)i0 * o.k), b, column, step, 0, out, o, alpha, beta, i0, j * N);
+                __nvvm_bar_warp_sync(~0u);
+            }
+            continue;
+        }
         __nvvm_bar_warp_sync(~0u);
         if (xa.op == 0)
             layParts(rows, a + i0 + LANE, xa.ld, i0 + LANE < o.m, o.k, conjugated);
@@ -548,7 +556,7 @@ template <class C, class R, int N, int HIGH> __device__ __attribute__((always_in
         __nvvm_bar_warp_sync(~0u);
 #pragma unroll 1
         for (u32 j = from; j < end; j++) {
-            partsTile<C, R, N>(rows, b, column, step, xb.op == 2, out, o, alpha, beta, i0, j * N);
+            partsTile<C, R, N, false>(rows, b, column, step, xb.op == 2, out, o, alpha, beta, i0, j * N);
             __nvvm_bar_warp_sync(~0u);
         }
     }
@@ -557,7 +565,7 @@ template <class C, class R, int N, int HIGH> __device__ __attribute__((always_in
 #define PARTS(name, C, R, N)                                                                                                   \
     KERNEL small##N##_##name(View a, View b, Output o, u32 per, u32 packed) {                                                  \
         __shared__ R rows[3 * ROWS * PARTS_K];                                                                                 \
-        smallParts<C, R, N, 2>(a, b, o, per, rows);                                                                            \
+        smallParts<C, R, N, 2>(a, b, o, per, packed, rows);                                                                            \
     }
 PARTS(c32, c32, float, 4)
 PARTS(c64, c64, double, 2)

@@ -136,12 +136,50 @@ template <class T> __device__ __attribute__((always_inline)) void geqr2(T *a, s6
     }
 }
 
+// org2rFew is org2r of at most FEWEST rows, element by element: every lane computes the same (luFew).
+enum { FEWEST = 4 };
+template <class T> __device__ __attribute__((always_inline)) void org2rFew(T *a, s64 ld, u32 m, u32 n, u32 k, const T *taus) {
+#pragma unroll 1
+    for (u32 j = k; j-- > 0;) {
+        T *x = a + (s64)j * ld, tau = taus[j], minus = sub(T{}, tau);
+#pragma unroll 1
+        for (u32 c = zero(tau) ? n : j + 1; c < n; c++) {
+            T *y = a + (s64)c * ld, w = y[j], head = w;
+#pragma unroll 1
+            for (u32 i = j + 1; i < m; i++)
+                w = fma(conj(x[i]), y[i], w);
+            w = mul(minus, w);
+            SYNC;
+            y[j] = add(head, w);
+#pragma unroll 1
+            for (u32 i = j + 1; i < m; i++) {
+                T v = fma(w, x[i], y[i]);
+                SYNC;
+                y[i] = v;
+            }
+            SYNC;
+        }
+#pragma unroll 1
+        for (u32 i = 0; i < m; i++) {
+            T v = mul(minus, x[i]);
+            v = i < j ? T{} : i == j ? add(one<T>(), minus) : v;
+            SYNC;
+            x[i] = v;
+            SYNC;
+        }
+    }
+}
+
 // org2r makes n columns of Q, of k reflections, in their place: the last first.
 template <class T> __device__ __attribute__((always_inline)) void org2r(T *a, s64 ld, u32 m, u32 n, u32 k, const T *taus, int *info) {
     for (u32 j = k; j < n; j++)
         for (u32 i = LANE; i < m; i += 32)
             a[(s64)j * ld + i] = i == j ? one<T>() : T{};
     SYNC;
+    if (m <= FEWEST) {
+        org2rFew(a, ld, m, n, k, taus);
+        k = 0;
+    }
 #pragma unroll 1
     for (u32 j = k; j-- > 0;) {
         T *x = a + (s64)j * ld, tau = taus[j], minus = sub(T{}, tau);
