@@ -104,7 +104,7 @@ func (r *Run) Norm(n Norm) error {
 	var q shim.Params
 	w.put(&q)
 	q.F64(n.Eps, n.Factor, s.Alpha, s.Beta).U32(flag(n.RMS), uint32(n.Known), flag(n.ReLU), 0)
-	return w.launch(r, normKernels, "norm", types, &q)
+	return w.launch(r, normKernels, "norm", types, &q, !w.columns && w.near(0, 1, 2, 3, 4))
 }
 
 // NormBackward has the gradients of a norm, for the gradient Dy of y: of x, of what was added (Dz, without address if there was
@@ -168,7 +168,7 @@ func (r *Run) NormBackward(n NormBackward) error {
 	var q shim.Params
 	w.put(&q)
 	q.F64(s.Alpha, s.Beta).U32(flag(n.RMS), 0)
-	return w.launch(r, normKernels, "normBack", types, &q)
+	return w.launch(r, normKernels, "normBack", types, &q, !w.columns && w.near(0, 1, 2, 3, 4, 7))
 }
 
 // statistics computes those of x into scratch.
@@ -222,5 +222,5 @@ func (r *Run) normParams(n *NormBackward) error {
 	var q shim.Params
 	w.put(&q)
 	q.F64(s.Alpha, s.Beta)
-	return w.launch(r, normKernels, "normParams", types, &q)
+	return w.launch(r, normKernels, "normParams", types, &q, w.columns && w.near(0, 1, 4, 5, 6))
 }

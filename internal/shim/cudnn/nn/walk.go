@@ -111,12 +111,38 @@ func (w *walk) put(q *shim.Params) {
 	}
 }
 
-// launch runs a kernel of kernels/norm.cu that takes this way.
-func (w *walk) launch(r *Run, k *shim.Kernels, name, types string, q *shim.Params) error {
+// near reports that some of the tensors have the one line that lanes go along with stride 1. Others do not have it, as statistics have no
+// stride where they serve many.
+func (w *walk) near(some ...int) bool {
+	along := w.summed
+	if w.columns {
+		along = w.kept
+	}
+	if len(along) != 1 {
+		return false
+	}
+	for i, t := range w.tensors {
+		want := int64(0)
+		if slices.Contains(some, i) {
+			want = 1
+		}
+		if t.Addr != 0 && along[0].step[i] != want {
+			return false
+		}
+	}
+	return true
+}
+
+// launch runs a kernel of kernels/norm.cu that takes this way. near: as the method of this name says, of the tensors that the kernel
+// takes it of.
+func (w *walk) launch(r *Run, k *shim.Kernels, name, types string, q *shim.Params, near bool) error {
 	n := count(w.kept)
 	way := "_rows_"
 	if w.columns {
 		way, n = "_columns_", over(n, warp)
+	}
+	if near {
+		way = "_near_"
 	}
 	return r.launch(k, name+way+types, spread(n), oneWarp, q)
 }

@@ -2,7 +2,7 @@
 // is kept and what is summed over is the caller's: batch, layer, instance and group norms are the same here.
 //
 // Two ways to go: a warp has one statistic and its lanes neighbours of what is summed over (rows), or lanes have statistics of their
-// own (columns), where neighbours are of different ones. Sums of 32-bit numbers are added up in 64 bits from time to time.
+// own (columns), where neighbours are of different ones. Near are rows, and columns of parameters, whose strides are all 1. Sums of 32-bit numbers are added up in 64 bits from time to time.
 #include "tensor.h"
 
 // Place is a tensor: strides of what is kept and of what is summed over.
@@ -74,6 +74,28 @@ struct Rows {
         }
     }
     template <class T> static INLINE T all(T v) { return warpSum(v); }
+    template <int N> static INLINE void kept(const Walk &w, u64 i, const Place *(&t)[N], s64 (&off)[N], u32) { keptAt<N>(w, i, t, off); }
+};
+
+// NearRows are rows of one dimension and of stride 1 in all tensors.
+struct NearRows : Rows {
+    template <int N, class F> static INLINE void each(const Walk &w, const Place *(&)[N], const s64 (&base)[N], F f) {
+        s64 lane[N];
+        s64 whole = w.elements & ~(s64)31;
+        for (s64 i = 0; i < whole; i += 32) {
+#pragma unroll
+            for (int n = 0; n < N; n++)
+                lane[n] = base[n] + i + LANE;
+            f(lane);
+        }
+        if (whole + LANE < w.elements) {
+#pragma unroll
+            for (int n = 0; n < N; n++)
+                lane[n] = base[n] + whole + LANE;
+            f(lane);
+        }
+        f.pause();
+    }
 };
 
 // Columns has a statistic a lane.
@@ -92,6 +114,16 @@ struct Columns {
         f.pause();
     }
     template <class T> static INLINE T all(T v) { return v; }
+    template <int N> static INLINE void kept(const Walk &w, u64 i, const Place *(&t)[N], s64 (&off)[N], u32) { keptAt<N>(w, i, t, off); }
+};
+
+// NearColumns are columns of one dimension, which those tensors have with stride 1 that `unit` marks, and others do not have.
+struct NearColumns : Columns {
+    template <int N> static INLINE void kept(const Walk &, u64 i, const Place *(&)[N], s64 (&off)[N], u32 unit) {
+#pragma unroll
+        for (int n = 0; n < N; n++)
+            off[n] = unit >> n & 1 ? (s64)i : 0;
+    }
 };
 
 struct Norm {
@@ -309,8 +341,8 @@ template <class Way, class T, class P, class W> INLINE void normParams(const Nor
     const Place *s[2] = {&n.dscale, &n.dbias};
     for (u64 i = Way::first(); i < (u64)n.w.statistics; i += Way::step()) {
         s64 at[5], to[2];
-        keptAt<5>(n.w, i, t, at);
-        keptAt<2>(n.w, i, s, to);
+        Way::template kept<5>(n.w, i, t, at, 0x13); // not the statistics
+        Way::template kept<2>(n.w, i, s, to, 3);
         SumParams<T, W> sum = {&n, 0, 0, 0, 0};
         struct Ref {
             SumParams<T, W> *s;
@@ -328,13 +360,14 @@ template <class Way, class T, class P, class W> INLINE void normParams(const Nor
     }
 }
 
-#define WAY(name, way, T, P, W)                                                                                                \
+#define WAY(name, way, params, T, P, W)                                                                                        \
     KERNEL norm_##name(Norm n) { norm<way, T, P, W>(n); }                                                                      \
     KERNEL normBack_##name(NormBack n) { normBack<way, T, P, W>(n); }                                                          \
-    KERNEL normParams_##name(NormParams n) { normParams<way, T, P, W>(n); }
+    KERNEL normParams_##name(NormParams n) { normParams<params, T, P, W>(n); }
 #define NORM(name, T, P, W)                                                                                                    \
-    WAY(rows_##name, Rows, T, P, W)                                                                                            \
-    WAY(columns_##name, Columns, T, P, W)
+    WAY(rows_##name, Rows, Rows, T, P, W)                                                                                      \
+    WAY(near_##name, NearRows, NearColumns, T, P, W)                                                                           \
+    WAY(columns_##name, Columns, Columns, T, P, W)
 NORM(f32_f32, float, float, float)
 NORM(f64_f64, double, double, double)
 NORM(f16_f32, f16, float, float)
