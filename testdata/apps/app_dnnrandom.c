@@ -226,7 +226,7 @@ static void convolved(const struct conv *c, int way, const struct ten *x, const 
 }
 static struct conv convolution(struct worker *w, int *n, int *channels, int *filters) {
 	struct conv c = {.axes = pick(w, 8) ? 2 : 3, .groups = 1, .flip = pick(w, 8) == 0};
-	int most = c.axes == 3 ? 5 : 14;
+	int most = c.axes == 3 ? 5 : 14, one = pick(w, 5) == 0; /* one tap: a product of matrices */
 	*n = 1 + pick(w, 3), *channels = 1 + pick(w, 9), *filters = 1 + pick(w, 9);
 	switch (pick(w, 4)) {
 	case 0: c.groups = *channels, *filters = *channels * (1 + pick(w, 2)); break;
@@ -238,6 +238,8 @@ static struct conv convolution(struct worker *w, int *n, int *channels, int *fil
 		do {
 			c.in[a] = real ? 1 + (int)pick(w, most) : 1, c.f[a] = real ? 1 + pick(w, 5) : 1;
 			c.pad[a] = real ? pick(w, 3) : 0, c.step[a] = real ? 1 + pick(w, 3) : 1, c.apart[a] = real && pick(w, 4) == 0 ? 2 : 1;
+			if (one)
+				c.f[a] = c.step[a] = 1, c.pad[a] = 0;
 			c.out[a] = (c.in[a] + 2 * c.pad[a] - (c.f[a] - 1) * c.apart[a] - 1) / c.step[a] + 1;
 		} while (c.in[a] + 2 * c.pad[a] < (c.f[a] - 1) * c.apart[a] + 1);
 	}
