@@ -13,17 +13,19 @@ import (
 // clang's messages say so, and clang is asked again.
 
 // Refusal is a place where clang refuses something: line and column from 1. A member is a name that its namespace does not have, a guide
-// a deduction guide with an execution space; else it is the initialization of a shared variable.
+// a deduction guide with an execution space, an offset an assertion that may be about the address of a null pointer's member; else it is
+// the initialization of a shared variable.
 type Refusal struct {
 	Line, Column int
 	Member       string
 	Guide        bool
+	Offset       bool
 }
 
 // Refused are refusals by file.
 type Refused map[string][]Refusal
 
-var refusal = lazyre.New(`(?m)^(.+?):(\d+):(\d+): error: (?:initialization is not supported for __shared__ variables|no member named '(\w+)' in namespace '.*|in CUDA/HIP, (deduction guides) may only be annotated with .*)$`)
+var refusal = lazyre.New(`(?m)^(.+?):(\d+):(\d+): error: (?:initialization is not supported for __shared__ variables|no member named '(\w+)' in namespace '.*|in CUDA/HIP, (deduction guides) may only be annotated with .*|static assertion expression is not an (integral) constant expression)$`)
 
 // ReadRefused finds them in clang's messages.
 func ReadRefused(text string) Refused {
@@ -31,7 +33,7 @@ func ReadRefused(text string) Refused {
 	for _, m := range refusal().FindAllStringSubmatch(text, -1) {
 		line, _ := strconv.Atoi(m[2]) // digits
 		column, _ := strconv.Atoi(m[3])
-		if at := (Refusal{line, column, m[4], m[5] != ""}); !slices.Contains(r[m[1]], at) {
+		if at := (Refusal{line, column, m[4], m[5] != "", m[6] != ""}); !slices.Contains(r[m[1]], at) {
 			r[m[1]] = append(r[m[1]], at)
 		}
 	}
@@ -60,12 +62,16 @@ func Amend(text []byte, refused []Refusal) []byte {
 		}
 	}
 	var variables []int
-	changed := false
+	changed, offsets := false, false
 	for _, r := range refused {
 		if r.Line < 1 || r.Line > len(lines) || lines[r.Line-1]+r.Column-1 >= len(text) {
 			continue
 		}
 		at := lines[r.Line-1] + r.Column - 1
+		if r.Offset {
+			offsets = true
+			continue
+		}
 		if r.Guide {
 			if t := unmarked(text, at); t != nil {
 				text, changed = t, true
@@ -81,13 +87,19 @@ func Amend(text []byte, refused []Refusal) []byte {
 		}
 	}
 	if t := uninitialized(text, variables); t != nil {
-		return t
+		text, changed = t, true
+	}
+	if t := nullMember().ReplaceAll(text, []byte("(__builtin_offsetof($1, $2))")); offsets && !bytes.Equal(t, text) {
+		text, changed = t, true
 	}
 	if !changed {
 		return nil
 	}
 	return text
 }
+
+// nullMember is an offset as CCCL spells it for NVRTC, whose front end takes it for a constant.
+var nullMember = lazyre.New(`\(&\(\(\((\w+) ?\*\) ?0\)->(\w+)\)\)`)
 
 var qualifiedCall = lazyre.New(`^(\w+)\s*\(`)
 

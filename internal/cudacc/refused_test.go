@@ -45,8 +45,9 @@ func TestReadRefused(t *testing.T) {
 	text := "a b.cu:3:9: error: initialization is not supported for __shared__ variables\n  x\n  ^\na b.cu:3:9: error: initialization is not supported for __shared__ variables\n" +
 		"/h.h:12:1: error: initialization is not supported for __shared__ variables\nc.cu:1:1: error: another\n" +
 		"/h.h:14:15: error: no member named 'Sync' in namespace 'thrust::cub'\n/h.h:15:3: error: no member named 'f' in namespace 'a'; did you mean 'g'?\n"
-	text += "/h.h:16:3: error: in CUDA/HIP, deduction guides may only be annotated with '__host__ __device__'; '__host__'-only, '__device__'-only, or '__global__' deduction guides are not allowed\n"
-	want := Refused{"a b.cu": {{3, 9, "", false}}, "/h.h": {{12, 1, "", false}, {14, 15, "Sync", false}, {15, 3, "f", false}, {16, 3, "", true}}}
+	text += "/h.h:16:3: error: in CUDA/HIP, deduction guides may only be annotated with '__host__ __device__'; '__host__'-only, '__device__'-only, or '__global__' deduction guides are not allowed\n" +
+		"/h.h:17:5: error: static assertion expression is not an integral constant expression\n"
+	want := Refused{"a b.cu": {{3, 9, "", false, false}}, "/h.h": {{12, 1, "", false, false}, {14, 15, "Sync", false, false}, {15, 3, "f", false, false}, {16, 3, "", true, false}, {17, 5, "", false, true}}}
 	if got := ReadRefused(text); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

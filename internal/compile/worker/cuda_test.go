@@ -141,6 +141,15 @@ func TestCUDAGuides(t *testing.T) {
 	})
 }
 
+// TestCUDAOffsets: the address of a null pointer's member is a constant, as CCCL has it of NVRTC.
+func TestCUDAOffsets(t *testing.T) {
+	frontEnd(t).good(t, cudaProgram{
+		source: "#include \"a.h\"\nextern \"C\" __global__ void k(int *p) { A a; *p = sizeof a; }\n",
+		headers: map[string]string{"a.h": "#define FIRST(type, member) !(&(((type*) 0)->member))\n" +
+			"class A { int v, w; public: __device__ A() { static_assert(FIRST(A, v), \"\"); static_assert(!FIRST(A, w), \"\"); } };\n"},
+	})
+}
+
 // TestCUDAOptions: options change the code as they do NVRTC's.
 func TestCUDAOptions(t *testing.T) {
 	f := frontEnd(t)
