@@ -13,10 +13,11 @@ import cupy
 from pytest_rows import run
 from rows import AGAIN, Client
 
-# Tests of arrays are thousands, and of CuPy's own arithmetic: these are those that name CUDA.
+# Without those that CuPy marks as slow: jitify, for which a first program is hundreds of compilations, and
+# arrays of 8 GiB. Tests of arrays are thousands, and of CuPy's own arithmetic: these are those that name CUDA.
 PARTS = ["cupy_tests/cuda_tests", "cupy_tests/core_tests/test_raw.py", "cupy_tests/core_tests/test_userkernel.py",
          "cupy_tests/core_tests/test_include.py", "cupyx_tests/jit_tests", "cupy_tests/core_tests/test_cub_reduction.py",
-         "cupy_tests/core_tests/test_carray.py"]  # the last one has arrays of 8 GiB
+         "cupy_tests/core_tests/test_carray.py"]
 
 
 def main():
@@ -29,7 +30,7 @@ def main():
     part = next((p for p in PARTS if p not in client.done), None)
     if part is None:
         return
-    if not run(client, "cupy", sys.argv[1:] or [part]):
+    if not run(client, "cupy", sys.argv[1:] or ["-m", "not slow", part]):
         if sys.argv[1:]:
             return
         client.write(case=part, status="module", launches=0)
