@@ -11,6 +11,7 @@ func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 type builder struct {
 	precision precision
 	limit     uint64 // numbers of a transform that a block's shared memory has room for, in 32 lanes
+	shared    uint64 // bytes of it
 	tables    tables
 	ops       []*op
 	used      uint64 // of the work area, now
@@ -44,6 +45,9 @@ func (b *builder) axis(j job) {
 	j.others = slices.DeleteFunc(slices.Clone(j.others), func(d dim) bool { return d.count == 1 })
 	if !smooth(j.n) {
 		b.convolution(j)
+		return
+	}
+	if b.pair(j) {
 		return
 	}
 	least := 1

@@ -159,15 +159,15 @@ func (r *request) geometry() (*geometry, error) {
 	return g, nil
 }
 
-// limit is the longest transform that a block has room for.
-func limit(d *driver.Thread, p precision) uint64 {
+// sharedMemory is how much of it a block may have.
+func sharedMemory(d *driver.Thread) uint64 {
 	bytes := int32(48 << 10)
 	if dev, err := d.CtxGetDevice(); err == nil {
 		if v, err := d.DeviceGetAttribute(cu.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, dev); err == nil {
 			bytes = max(bytes, v)
 		}
 	}
-	return min((uint64(bytes)-scratch(0, p))/(64*uint64(p)), longest)
+	return uint64(bytes)
 }
 
 // longest is the most numbers a lane has in one step: more leaves the caches.
@@ -182,8 +182,9 @@ func forms(g *geometry, k kind) []form {
 }
 
 // build makes the operations of one form.
-func build(g *geometry, ty types, f form, s sides, limit uint64) *builder {
-	b := &builder{precision: ty.precision(), limit: limit}
+func build(g *geometry, ty types, f form, s sides, shared uint64) *builder {
+	b := &builder{precision: ty.precision(), shared: shared}
+	b.limit = min((shared-scratch(0, b.precision))/(64*uint64(b.precision)), longest)
 	if g.empty {
 		return b
 	}
@@ -214,7 +215,7 @@ func (t *Thread) sizes(r *request, out hostmem.Ptr) error {
 	}
 	size := uint64(0)
 	for _, f := range forms(g, r.types.kind) {
-		size = max(size, build(g, r.types, f, sides{}, limit(t.driver(), r.types.precision())).most)
+		size = max(size, build(g, r.types, f, sides{}, sharedMemory(t.driver())).most)
 	}
 	hostmem.Store(out, size)
 	return nil
@@ -280,7 +281,7 @@ func (p *plan) fill(d *driver.Thread, g *geometry, ty types) (err error) {
 
 // prepare builds a form and copies its tables to the device. Preconditions: p.mu is held.
 func (p *plan) prepare(d *driver.Thread, f form) error {
-	b := build(&p.geometry, p.types, f, p.sides, limit(d, p.types.precision()))
+	b := build(&p.geometry, p.types, f, p.sides, sharedMemory(d))
 	v := &variant{ops: b.ops, work: b.most}
 	if n := uint64(len(b.tables.bytes)); n > 0 {
 		at, err := d.TakeMemory(n)

@@ -1,4 +1,5 @@
 // Steps of transforms in double precision, of powers of two.
-#include "step.h"
+#include "pair.h"
 
 KERNEL fft_step(Step a) { step<double, false>(a); }
+KERNEL fft_pair(Pair a) { pair<double, false>(a); }

@@ -1,4 +1,5 @@
 // Steps of transforms in double precision, of any length with factors up to 13.
-#include "step.h"
+#include "pair.h"
 
 KERNEL fft_step(Step a) { step<double, true>(a); }
+KERNEL fft_pair(Pair a) { pair<double, true>(a); }

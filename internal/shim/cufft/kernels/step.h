@@ -82,27 +82,41 @@ template <int R, class T> FN void either(T *s, u32 n, u32 len, const C<T> *w) {
         pass<R>(s, n, len, w);
 }
 
-template <class T, bool MIXED> FN void transform(const Step &a, T *s) {
-    const C<T> *w = (const C<T> *)a.twiddles;
+// Passes is a transform in scratch: its length, the factors of all passes, and a byte of radices for each.
+template <class T> struct Passes {
+    const C<T> *twiddles;
+    u64 radices;
+    u32 n, count;
+};
+
+// transform does the first pass over all numbers, and the others piece by piece, since a piece stays in the nearest cache.
+template <class T, bool MIXED> FN void transform(const Passes<T> &a, T *s) {
+    const C<T> *w = a.twiddles, *second = w;
     u64 radices = a.radices;
-    u32 len = a.n;
-    for (u32 i = 0; i < a.passes; i++, radices >>= 8) {
+    u32 first = (u32)radices & 255, len = a.n, n = a.n, i = 0, piece = 0;
+    for (;;) {
         u32 r = (u32)radices & 255;
         switch (r) {
-        case 2: either<2>(s, a.n, len, w); break;
-        case 4: either<4>(s, a.n, len, w); break;
-        case 8: either<8>(s, a.n, len, w); break;
+        case 2: either<2>(s, n, len, w); break;
+        case 4: either<4>(s, n, len, w); break;
+        case 8: either<8>(s, n, len, w); break;
         }
         if (MIXED)
             switch (r) {
-            case 3: either<3>(s, a.n, len, w); break;
-            case 5: either<5>(s, a.n, len, w); break;
-            case 7: either<7>(s, a.n, len, w); break;
-            case 11: either<11>(s, a.n, len, w); break;
-            case 13: either<13>(s, a.n, len, w); break;
+            case 3: either<3>(s, n, len, w); break;
+            case 5: either<5>(s, n, len, w); break;
+            case 7: either<7>(s, n, len, w); break;
+            case 11: either<11>(s, n, len, w); break;
+            case 13: either<13>(s, n, len, w); break;
             }
-        w += (len / r) * (r - 1);
-        len /= r;
+        w += (len / r) * (r - 1), len /= r, radices >>= 8;
+        if (i == 0)
+            second = w, n = len;
+        if (++i < a.count)
+            continue;
+        if (a.count <= 1 || ++piece == first)
+            return;
+        s += (u64)n * 64, w = second, radices = a.radices >> 8, len = n, i = 1;
     }
 }
 
@@ -293,7 +307,7 @@ template <class T, bool MIXED> FN void step(const Step &a) {
         __nvvm_bar_warp_sync(~0u);
         if (from_half)
             unhalve(a, s, swap);
-        transform<T, MIXED>(a, s);
+        transform<T, MIXED>({(const C<T> *)a.twiddles, a.radices, a.n, a.passes}, s);
         __nvvm_bar_warp_sync(~0u);
         if (a.flags & ROWS_OUT && a.flags & TO_HALF)
             drain_rows(a, dst, a.n + 1, rows, [&](u32 k) INLINE { return halved(a, s, k); });
