@@ -96,17 +96,33 @@ func (t *tables) twiddles(p precision, n uint64, radices []uint64) uint64 {
 	})
 }
 
+// placeOf is where a step leaves number k of its result.
+func placeOf(k, n uint64, radices []uint64) (place uint64) {
+	for _, r := range radices {
+		n /= r
+		place += k % r * n
+		k /= r
+	}
+	return place
+}
+
 // places says where a step leaves number k of its result.
 func (t *tables) places(n uint64, radices []uint64) uint64 {
 	return t.add(fmt.Sprint("places ", n), func(b []byte) []byte {
 		for k := range n {
-			place, length, rest := uint64(0), n, k
-			for _, r := range radices {
-				length /= r
-				place += rest % r * length
-				rest /= r
-			}
-			b = binary.LittleEndian.AppendUint32(b, uint32(place))
+			b = binary.LittleEndian.AppendUint32(b, uint32(placeOf(k, n, radices)))
+		}
+		return b
+	})
+}
+
+// order says which number of the result a step leaves at a place.
+func (t *tables) order(n uint64, radices []uint64) uint64 {
+	return t.add(fmt.Sprint("order ", n), func(b []byte) []byte {
+		at := len(b)
+		b = append(b, make([]byte, 4*n)...)
+		for k := range n {
+			binary.LittleEndian.PutUint32(b[at+4*int(placeOf(k, n, radices)):], uint32(k))
 		}
 		return b
 	})

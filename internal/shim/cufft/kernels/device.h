@@ -31,6 +31,12 @@ template <class T> FN C<T> number(const C<T> *p) {
     return {v.x, v.y};
 }
 
+// put writes both parts at once.
+template <class T> FN void put(C<T> *p, C<T> v) {
+    typedef T Pair __attribute__((ext_vector_type(2)));
+    *(Pair *)p = Pair{v.x, v.y};
+}
+
 template <class T> FN C<T> operator+(C<T> a, C<T> b) { return {a.x + b.x, a.y + b.y}; }
 template <class T> FN C<T> operator-(C<T> a, C<T> b) { return {a.x - b.x, a.y - b.y}; }
 template <class T> FN C<T> operator*(C<T> a, C<T> b) { return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }

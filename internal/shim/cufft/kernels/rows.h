@@ -70,7 +70,7 @@ template <class F> FN void each(const Row &a, F f) {
 template <class T> FN void rows(const Row &a) {
     each(a, [&](u64 k, s64 in, s64 out) INLINE {
         C<T> v = number(a, (const C<T> *)a.src + in, k);
-        ((C<T> *)a.dst)[out + (s64)k * a.out] = swapped(v, a.swap & 2);
+        put((C<T> *)a.dst + out + (s64)k * a.out, swapped(v, a.swap & 2));
     });
 }
 

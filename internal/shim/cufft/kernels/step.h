@@ -22,6 +22,7 @@ struct Step {
     void *dst;
     const void *twiddles; // of the passes, one after another
     const u32 *places;    // where in the scratch a result is
+    const u32 *order;     // and which one is at a place
     const void *turns;    // w^(k lane)
     const void *low;      // w^j for j below 2^shift
     const void *high;     // w^(j 2^shift)
@@ -89,32 +90,82 @@ template <class T> struct Passes {
     u32 n, count;
 };
 
-// transform does the first pass over all numbers, and the others piece by piece, since a piece stays in the nearest cache.
-template <class T, bool MIXED> FN void transform(const Passes<T> &a, T *s) {
-    const C<T> *w = a.twiddles, *second = w;
+// first_pass is the first pass, of numbers that are not in the scratch yet: they are in apart from each other.
+template <int R, class T> FN void first_pass(const C<T> *p, s64 in, T *s, u32 n, const C<T> *w, bool swap) {
+    u64 m = n / R;
+    for (u64 j = 0; j < m; j++, w += R - 1) {
+        C<T> v[R];
+#pragma unroll
+        for (int k = 0; k < R; k++) {
+            C<T> x = number(p + (s64)(j + k * m) * in);
+            v[k] = swap ? C<T>{x.y, x.x} : x;
+        }
+        dft(v);
+        T *to = s + j * 64;
+        to[0] = v[0].x, to[32] = v[0].y;
+#pragma unroll
+        for (int k = 1; k < R; k++) {
+            C<T> y = v[k] * w[k - 1];
+            to[k * m * 64] = y.x, to[k * m * 64 + 32] = y.y;
+        }
+    }
+}
+
+// last_pass is the last pass, whose results leave the scratch: result(k, ..) is called with number k.
+template <int R, class T, class Result> FN void last_pass(const T *s, u32 n, const u32 *order, Result result) {
+    for (u32 g = 0; g < n; g += R) {
+        const T *p = s + (u64)g * 64;
+        C<T> v[R];
+#pragma unroll
+        for (int k = 0; k < R; k++)
+            v[k] = {p[k * 64], p[k * 64 + 32]};
+        dft(v);
+        u32 at = order[g];
+#pragma unroll
+        for (int k = 0; k < R; k++)
+            result(at + k * (n / R), v[k]);
+    }
+}
+
+// FEW calls f<R>(..) with the radix r of lengths that are powers of two, EACH with any that there is.
+#define FEW(r, f, ...)                                                                                                                     \
+    switch (r) {                                                                                                                           \
+    case 2: f<2>(__VA_ARGS__); break;                                                                                                      \
+    case 4: f<4>(__VA_ARGS__); break;                                                                                                      \
+    case 8: f<8>(__VA_ARGS__); break;                                                                                                      \
+    }
+#define EACH(r, f, ...)                                                                                                                    \
+    FEW(r, f, __VA_ARGS__)                                                                                                                 \
+    if (MIXED)                                                                                                                             \
+        switch (r) {                                                                                                                       \
+        case 3: f<3>(__VA_ARGS__); break;                                                                                                  \
+        case 5: f<5>(__VA_ARGS__); break;                                                                                                  \
+        case 7: f<7>(__VA_ARGS__); break;                                                                                                  \
+        case 11: f<11>(__VA_ARGS__); break;                                                                                                \
+        case 13: f<13>(__VA_ARGS__); break;                                                                                                \
+        }
+
+// transform does the first pass over all numbers, and the others piece by piece, since a piece stays in the nearest cache. The first and
+// the last one may have been left to first_pass and last_pass. Kernels of all radices have neither: they take long to compile as it is.
+template <class T, bool MIXED> FN void transform(const Passes<T> &a, T *s, bool begun, bool ends) {
+    if (a.count == 0)
+        return; // one number
     u64 radices = a.radices;
-    u32 first = (u32)radices & 255, len = a.n, n = a.n, i = 0, piece = 0;
+    u32 pieces = (u32)radices & 255, n = a.n, len = n, i = 0, piece = 0, count = a.count - ends;
+    const C<T> *w = a.twiddles, *second = w + (u64)(n / pieces) * (pieces - 1);
+    if (begun)
+        w = second, n /= pieces, len = n, radices >>= 8, i = 1;
+    if (i >= count)
+        return;
     for (;;) {
         u32 r = (u32)radices & 255;
-        switch (r) {
-        case 2: either<2>(s, n, len, w); break;
-        case 4: either<4>(s, n, len, w); break;
-        case 8: either<8>(s, n, len, w); break;
-        }
-        if (MIXED)
-            switch (r) {
-            case 3: either<3>(s, n, len, w); break;
-            case 5: either<5>(s, n, len, w); break;
-            case 7: either<7>(s, n, len, w); break;
-            case 11: either<11>(s, n, len, w); break;
-            case 13: either<13>(s, n, len, w); break;
-            }
-        w += (len / r) * (r - 1), len /= r, radices >>= 8;
+        EACH(r, either, s, n, len, w)
+        w += (u64)(len / r) * (r - 1), len /= r, radices >>= 8;
         if (i == 0)
-            second = w, n = len;
-        if (++i < a.count)
+            n = len;
+        if (++i < count)
             continue;
-        if (a.count <= 1 || ++piece == first)
+        if (count <= 1 || ++piece == pieces)
             return;
         s += (u64)n * 64, w = second, radices = a.radices >> 8, len = n, i = 1;
     }
@@ -243,20 +294,45 @@ template <class T> FN void drain(const Step &a, C<T> *p, const T *s, u64 r, bool
     u64 e = 0, mask = (1ull << a.shift) - 1;
     if (a.flags & TO_HALF) {
         for (u32 k = 0; k <= a.n; k++, p += a.out)
-            *p = halved(a, s, k);
+            put(p, halved(a, s, k));
     } else if (a.axis == NO_AXIS) {
         for (u32 k = 0; k < a.n; k++, p += a.out)
-            *p = kept(s, a.places[k], swap);
+            put(p, kept(s, a.places[k], swap));
     } else if (a.axis == 0) {
         for (u32 k = 0; k < a.n; k++, p += a.out, e += r) {
             C<T> v = kept(s, a.places[k], false) * (turns[k * 32] * (high[e >> a.shift] * low[e & mask]));
-            *p = swap ? C<T>{v.y, v.x} : v;
+            put(p, swap ? C<T>{v.y, v.x} : v);
         }
     } else {
         for (u32 k = 0; k < a.n; k++, p += a.out, e += r) {
             C<T> v = kept(s, a.places[k], false) * (high[e >> a.shift] * low[e & mask]);
-            *p = swap ? C<T>{v.y, v.x} : v;
+            put(p, swap ? C<T>{v.y, v.x} : v);
         }
+    }
+}
+
+// leave is the last pass and drain.
+template <class T> FN void leave(const Step &a, C<T> *p, const T *s, u64 r, bool swap) {
+    const C<T> *low = (const C<T> *)a.low, *high = (const C<T> *)a.high, *turns = (const C<T> *)a.turns + LANE;
+    u64 mask = (1ull << a.shift) - 1;
+    u32 radix = (u32)(a.radices >> (8 * (a.passes - 1)));
+    if (a.axis == NO_AXIS) {
+        auto plain = [&](u32 k, C<T> v) INLINE { put(p + (s64)k * a.out, swap ? C<T>{v.y, v.x} : v); };
+        FEW(radix, last_pass, s, a.n, a.order, plain)
+    } else if (a.axis == 0) {
+        auto turning = [&](u32 k, C<T> v) INLINE {
+            u64 e = k * r;
+            v = v * (number(turns + k * 32) * (high[e >> a.shift] * low[e & mask]));
+            put(p + (s64)k * a.out, swap ? C<T>{v.y, v.x} : v);
+        };
+        FEW(radix, last_pass, s, a.n, a.order, turning)
+    } else {
+        auto uniform = [&](u32 k, C<T> v) INLINE {
+            u64 e = k * r;
+            v = v * (high[e >> a.shift] * low[e & mask]);
+            put(p + (s64)k * a.out, swap ? C<T>{v.y, v.x} : v);
+        };
+        FEW(radix, last_pass, s, a.n, a.order, uniform)
     }
 }
 
@@ -265,12 +341,12 @@ template <class T, class Result> FN void drain_rows(const Step &a, C<T> *p, u32 
     for (u32 k0 = 0; k0 < n; k0 += 32, p += 32) {
         u32 some = n - k0;
         if (some >= 32 && rows == 32)
-            turned<T>([&](u32 k) INLINE { return result(k0 + k); }, [&](u32 r, C<T> v) INLINE { p[r * a.dims[0].out + LANE] = v; });
+            turned<T>([&](u32 k) INLINE { return result(k0 + k); }, [&](u32 r, C<T> v) INLINE { put(p + r * a.dims[0].out + LANE, v); });
         else
             turned<T>([&](u32 k) INLINE { return result(k0 + (k < some ? k : 0)); },
                       [&](u32 r, C<T> v) INLINE {
                           if (r < rows && LANE < some)
-                              p[r * a.dims[0].out + LANE] = v;
+                              put(p + r * a.dims[0].out + LANE, v);
                       });
     }
 }
@@ -295,9 +371,13 @@ template <class T, bool MIXED> FN void step(const Step &a) {
         }
         u64 left = a.dims[0].count - first;
         u32 rows = left < 32 ? (u32)left : 32;
+        bool begun = !MIXED && a.passes && rows == 32 && (a.flags & (UNIT_IN | ROWS_IN | FROM_HALF)) == UNIT_IN;
+        bool ends = !MIXED && rows == 32 && (a.flags & (UNIT_OUT | ROWS_OUT | TO_HALF)) == UNIT_OUT && a.passes > 1;
         if (a.flags & ROWS_IN)
             fill_rows(a, n, src, s, rows, swap_in);
-        else if (rows == 32 && a.flags & UNIT_IN)
+        else if (begun) {
+            FEW(a.radices & 255, first_pass, src + LANE, a.in, s, n, (const C<T> *)a.twiddles, swap)
+        } else if (rows == 32 && a.flags & UNIT_IN)
             fill(n, a.in, src + LANE, s, swap_in);
         else if (rows == 32)
             fill(n, a.in, src + (s64)LANE * a.dims[0].in, s, swap_in);
@@ -307,12 +387,14 @@ template <class T, bool MIXED> FN void step(const Step &a) {
         __nvvm_bar_warp_sync(~0u);
         if (from_half)
             unhalve(a, s, swap);
-        transform<T, MIXED>({(const C<T> *)a.twiddles, a.radices, a.n, a.passes}, s);
+        transform<T, MIXED>({(const C<T> *)a.twiddles, a.radices, a.n, a.passes}, s, begun, ends);
         __nvvm_bar_warp_sync(~0u);
         if (a.flags & ROWS_OUT && a.flags & TO_HALF)
             drain_rows(a, dst, a.n + 1, rows, [&](u32 k) INLINE { return halved(a, s, k); });
         else if (a.flags & ROWS_OUT)
             drain_rows(a, dst, a.n, rows, [&](u32 k) INLINE { return kept(s, a.places[k], swap); });
+        else if (ends)
+            leave(a, dst + LANE, s, r, swap);
         else if (rows == 32 && a.flags & UNIT_OUT)
             drain(a, dst + LANE, s, r, swap);
         else if (LANE < rows)
