@@ -47,6 +47,7 @@ var sparseOther = map[string][]struct{ prefix, why string }{
 	"sparse_legacy": {
 		{"csr2csr_compress f32", "CUDA 13.0 leaves out negative entries that it counted"}, {"csr2csr_compress f64", "as above"},
 	},
+	"sparse_more": {{"spmvop ", "CUDA 13.0 has no such function"}, {"spgeam ", "as above"}},
 	"sparse_misuse": {
 		{"cusparseDnVecGetValues(", "CUDA 13.0 crashes"}, {"cusparseXcsrsort(h, 4, 4, 4, 0", "CUDA 13.0 crashes"},
 		{"cusparseSnnz(h, CUSPARSE_DIRECTION_ROW, 4, 4, 0", "CUDA 13.0 crashes"}, {"cusparseScsrilu02_bufferSize(h, 4, 4", "CUDA 13.0 crashes"},
@@ -121,8 +122,8 @@ func apart(got, want []string, share float64) string {
 
 // TestAppSparse makes every call of cuSPARSE that an H200 answered, and compares statuses and numbers.
 func TestAppSparse(t *testing.T) {
-	for _, name := range []string{"sparse_generic", "sparse_legacy", "sparse_misuse"} {
-		exe := appProgram(t, name, "-w", "-l:libcusparse.so.12", "-l:libcudart.so.13")
+	for _, name := range []string{"sparse_generic", "sparse_legacy", "sparse_more", "sparse_misuse"} {
+		exe := appProgram(t, name, "-w", "-l:libcusparse.so.12", "-l:libcudart.so.13", "-ldl")
 		got := strings.Split(strings.TrimRight(newApp(t, "cpu", exe).run().stdout, "\n"), "\n")
 		want := recordedLines(t, name)
 		if len(got) != len(want) {

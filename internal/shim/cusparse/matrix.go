@@ -286,17 +286,17 @@ func (t *Thread) SpMatSetValues(h uint64, values hostmem.Ptr) error {
 	return nil
 }
 
-// SpMatGetSize is its size; of a matrix of blocks, in blocks.
+// SpMatGetSize is its size, of a matrix of blocks too, whose entries are counted with the zeros in blocks.
 func (t *Thread) SpMatGetSize(h uint64, rows, cols, nnz hostmem.Ptr) error {
 	m, err := got(sparseMatrices, h)
 	if err != nil {
 		return err
 	}
-	bm, bn := int64(1), int64(1)
+	n := m.nnz
 	if m.format == sparse.CUSPARSE_FORMAT_BSR {
-		bm, bn = m.bm, m.bn
+		n *= m.bm * m.bn
 	}
-	return giveAll(give(rows, m.rows/bm), give(cols, m.cols/bn), give(nnz, m.nnz))
+	return giveAll(give(rows, m.rows), give(cols, m.cols), give(nnz, n))
 }
 
 // SpMatGetStridedBatch is the number of matrices.

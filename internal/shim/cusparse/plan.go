@@ -39,6 +39,7 @@ type plan struct {
 	memory   []driver.DevPtr // guarded by mu, as all that follows
 	analysed bool
 	values   uint64 // SpSV, SpSM: values set after the analysis
+	diagonal uint64 // SpSV, SpSM: the diagonal set after the analysis, 0 if it is that of the values
 	pivots   uint64 // the two numbers of struct Pivots
 	perm     uint64
 	boost    boost

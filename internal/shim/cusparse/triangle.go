@@ -12,13 +12,14 @@ type triangle struct {
 	v           *view
 	lower, unit bool
 	alpha       cublas.Scalar
+	diagonal    uint64 // counts instead of the matrix's own, if it is not 0
 }
 
 // solve sends the solve of n right-hand sides.
 func (c *call) solve(s *triangle, b, x dense, n int64) error {
 	p := x.put(b.put(s.v.put(&shim.Params{})))
 	s.alpha.Put(p)
-	p.U64(uint64(n)).U32(flag(s.lower), flag(s.unit))
+	p.U64(uint64(n)).U32(flag(s.lower), flag(s.unit)).U64(s.diagonal)
 	name := form("trsm", s.v.elem)
 	if n == 1 {
 		return c.single(solveKernels, name, p)
@@ -107,14 +108,14 @@ func (t *Thread) SpSVAnalysis(h uint64, op operation, alpha hostmem.Ptr, a, x, y
 func (p *plan) mark() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.analysed, p.values = true, 0
+	p.analysed, p.values, p.diagonal = true, 0, 0
 }
 
-// ready says whether there was an analysis, and which values were set after it.
-func (p *plan) ready() (values uint64, ok bool) {
+// ready says whether there was an analysis, and which values and which diagonal were set after it.
+func (p *plan) ready() (values, diagonal uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.values, p.analysed
+	return p.values, p.diagonal, p.analysed
 }
 
 // SpSVSolve solves op(A) × y = alpha × x.
@@ -137,8 +138,8 @@ func (t *Thread) SpSVSolve(h uint64, op operation, alpha hostmem.Ptr, a, x, y ui
 
 // triangleElsewhere offers a solve to the providers.
 func (c *call) triangleElsewhere(m *sparseMatrix, p *plan, w *Work) (done bool, err error) {
-	values, ok := p.ready()
-	if !ok {
+	values, diagonal, ok := p.ready()
+	if !ok || diagonal != 0 {
 		return false, nil
 	}
 	return c.elsewhere(func() *Work {
@@ -152,7 +153,7 @@ func (c *call) triangleElsewhere(m *sparseMatrix, p *plan, w *Work) (done bool, 
 
 // triangle solves with a matrix of the generic interface.
 func (c *call) triangle(m *sparseMatrix, op operation, alpha hostmem.Ptr, p *plan, b, x dense, n int64) error {
-	values, ok := p.ready()
+	values, diagonal, ok := p.ready()
 	if !ok {
 		return notInitialized
 	}
@@ -168,7 +169,7 @@ func (c *call) triangle(m *sparseMatrix, op operation, alpha hostmem.Ptr, p *pla
 	if err != nil {
 		return err
 	}
-	return c.solve(&triangle{v: v, lower: lowerUnder(m.fill, op), unit: m.diag == sparse.CUSPARSE_DIAG_TYPE_UNIT, alpha: al}, b, x, n)
+	return c.solve(&triangle{v: v, lower: lowerUnder(m.fill, op), unit: m.diag == sparse.CUSPARSE_DIAG_TYPE_UNIT, alpha: al, diagonal: diagonal}, b, x, n)
 }
 
 // update sets the values that later solves use.
@@ -180,15 +181,16 @@ func (t *Thread) update(h, pl uint64, k planKind, values hostmem.Ptr, part int32
 	if err != nil || values == hostmem.Nil || part < 0 || part > 1 {
 		return invalidValue
 	}
-	if part == 1 { // the diagonal alone, as a vector
-		return notSupported
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.analysed {
 		return invalidValue
 	}
-	p.values = uint64(values)
+	if part == 1 { // the diagonal alone, as a vector
+		p.diagonal = uint64(values)
+		return nil
+	}
+	p.values, p.diagonal = uint64(values), 0
 	return nil
 }
 

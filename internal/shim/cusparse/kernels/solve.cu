@@ -1,8 +1,9 @@
 // Triangular systems, incomplete factors and systems with few diagonals.
 #include "device.h"
 
-// trsm: a thread per right-hand side, the lines one after another. Entries of the other triangle are not used.
-template <class T> __device__ void trsm(const Sp &a, const Dn &b, const Dn &x, const Scalar &alpha, s64 n, u32 lower, u32 unit) {
+// trsm: a thread per right-hand side, the lines one after another. Entries of the other triangle are not used. A diagonal that is not 0
+// has the numbers that count instead of the matrix's own.
+template <class T> __device__ void trsm(const Sp &a, const Dn &b, const Dn &x, const Scalar &alpha, s64 n, u32 lower, u32 unit, u64 diagonal) {
     T al = value<T>(alpha);
     for (s64 j = INDEX; j < n; j += TOTAL)
         for (s64 s = 0; s < a.lines; s++) {
@@ -14,10 +15,15 @@ template <class T> __device__ void trsm(const Sp &a, const Dn &b, const Dn &x, c
                 if (p == i) d = value_at<T>(a, at);
                 else if (lower ? p < i : p > i) sum = sub(sum, mul(value_at<T>(a, at), get<T>(x, p, j)));
             }
+            if (diagonal) {
+                Sp own = a;
+                own.values = diagonal;
+                d = value_at<T>(own, i);
+            }
             put(x, i, j, unit ? sum : div(sum, d));
         }
 }
-BOTH(trsm, (Sp a, Dn b, Dn x, Scalar alpha, s64 n, u32 lower, u32 unit), (a, b, x, alpha, n, lower, unit))
+BOTH(trsm, (Sp a, Dn b, Dn x, Scalar alpha, s64 n, u32 lower, u32 unit, u64 diagonal), (a, b, x, alpha, n, lower, unit, diagonal))
 
 // Pivots are what a factorisation or an analysis finds: the first line, or line of blocks, without a diagonal or with a zero one.
 struct Pivots {
