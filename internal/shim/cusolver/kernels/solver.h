@@ -6,7 +6,7 @@
 #define SYNC __nvvm_bar_warp_sync(~0u)
 
 // What is passed complex numbers or structures must be inlined: a call passes them through local memory, after which nothing is
-// known to be the same in all lanes, and rows are gathered. Complex panels took twice to four times as long.
+// known to be the same in all lanes, and rows are gathered.
 
 template <class T> struct Real {
     typedef T type;
