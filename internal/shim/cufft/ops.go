@@ -131,7 +131,7 @@ func (b *builder) step(s step, src, dst place, dir direction) {
 		s.flags |= flagRowsOut
 	}
 	p := b.precision
-	twiddles, places, order := b.tables.twiddles(p, s.n, list), b.tables.places(s.n, list), b.tables.order(s.n, list)
+	twiddles, places := b.tables.twiddles(p, s.n, list), b.tables.places(s.n, list)
 	var turns, low, high, halves uint64
 	shift := uint32(0)
 	if s.axis != noAxis {
@@ -157,7 +157,7 @@ func (b *builder) step(s step, src, dst place, dir direction) {
 		if inverse {
 			flags |= flagSwap
 		}
-		q := (&shim.Params{}).U64(c.src, c.dst, c.tables+twiddles, c.tables+places, c.tables+order, c.tables+turns, c.tables+low, c.tables+high,
+		q := (&shim.Params{}).U64(c.src, c.dst, c.tables+twiddles, c.tables+places, c.tables+turns, c.tables+low, c.tables+high,
 			c.tables+halves, uint64(s.in), uint64(s.out))
 		appendDims(q, s.dims, stepDims)
 		return q.U64(chunks, packedRadices).U32(uint32(s.n), uint32(len(list)), flags, shift, uint32(s.axis), 0)

@@ -22,7 +22,6 @@ struct Step {
     void *dst;
     const void *twiddles; // of the passes, one after another
     const u32 *places;    // where in the scratch a result is
-    const u32 *order;     // and which one is at a place
     const void *turns;    // w^(k lane)
     const void *low;      // w^j for j below 2^shift
     const void *high;     // w^(j 2^shift)
@@ -146,7 +145,8 @@ template <int R, class T, class Result> FN void last_pass(const T *s, u32 n, con
         }
 
 // transform does the first pass over all numbers, and the others piece by piece, since a piece stays in the nearest cache. The first and
-// the last one may have been left to first_pass and last_pass. Kernels of all radices have neither: they take long to compile as it is.
+// the last one may have been left to first_pass and last_pass. Steps have neither: where
+// their numbers are far apart that costs more than it gains.
 template <class T, bool MIXED> FN void transform(const Passes<T> &a, T *s, bool begun, bool ends) {
     if (a.count == 0)
         return; // one number
@@ -311,31 +311,6 @@ template <class T> FN void drain(const Step &a, C<T> *p, const T *s, u64 r, bool
     }
 }
 
-// leave is the last pass and drain.
-template <class T> FN void leave(const Step &a, C<T> *p, const T *s, u64 r, bool swap) {
-    const C<T> *low = (const C<T> *)a.low, *high = (const C<T> *)a.high, *turns = (const C<T> *)a.turns + LANE;
-    u64 mask = (1ull << a.shift) - 1;
-    u32 radix = (u32)(a.radices >> (8 * (a.passes - 1)));
-    if (a.axis == NO_AXIS) {
-        auto plain = [&](u32 k, C<T> v) INLINE { put(p + (s64)k * a.out, swap ? C<T>{v.y, v.x} : v); };
-        FEW(radix, last_pass, s, a.n, a.order, plain)
-    } else if (a.axis == 0) {
-        auto turning = [&](u32 k, C<T> v) INLINE {
-            u64 e = k * r;
-            v = v * (number(turns + k * 32) * (high[e >> a.shift] * low[e & mask]));
-            put(p + (s64)k * a.out, swap ? C<T>{v.y, v.x} : v);
-        };
-        FEW(radix, last_pass, s, a.n, a.order, turning)
-    } else {
-        auto uniform = [&](u32 k, C<T> v) INLINE {
-            u64 e = k * r;
-            v = v * (high[e >> a.shift] * low[e & mask]);
-            put(p + (s64)k * a.out, swap ? C<T>{v.y, v.x} : v);
-        };
-        FEW(radix, last_pass, s, a.n, a.order, uniform)
-    }
-}
-
 // Results are written side by side, 32 numbers of each transform. result(k) is number k.
 template <class T, class Result> FN void drain_rows(const Step &a, C<T> *p, u32 n, u32 rows, Result result) {
     for (u32 k0 = 0; k0 < n; k0 += 32, p += 32) {
@@ -371,13 +346,9 @@ template <class T, bool MIXED> FN void step(const Step &a) {
         }
         u64 left = a.dims[0].count - first;
         u32 rows = left < 32 ? (u32)left : 32;
-        bool begun = !MIXED && a.passes && rows == 32 && (a.flags & (UNIT_IN | ROWS_IN | FROM_HALF)) == UNIT_IN;
-        bool ends = !MIXED && rows == 32 && (a.flags & (UNIT_OUT | ROWS_OUT | TO_HALF)) == UNIT_OUT && a.passes > 1;
         if (a.flags & ROWS_IN)
             fill_rows(a, n, src, s, rows, swap_in);
-        else if (begun) {
-            FEW(a.radices & 255, first_pass, src + LANE, a.in, s, n, (const C<T> *)a.twiddles, swap)
-        } else if (rows == 32 && a.flags & UNIT_IN)
+        else if (rows == 32 && a.flags & UNIT_IN)
             fill(n, a.in, src + LANE, s, swap_in);
         else if (rows == 32)
             fill(n, a.in, src + (s64)LANE * a.dims[0].in, s, swap_in);
@@ -387,14 +358,12 @@ template <class T, bool MIXED> FN void step(const Step &a) {
         __nvvm_bar_warp_sync(~0u);
         if (from_half)
             unhalve(a, s, swap);
-        transform<T, MIXED>({(const C<T> *)a.twiddles, a.radices, a.n, a.passes}, s, begun, ends);
+        transform<T, MIXED>({(const C<T> *)a.twiddles, a.radices, a.n, a.passes}, s, false, false);
         __nvvm_bar_warp_sync(~0u);
         if (a.flags & ROWS_OUT && a.flags & TO_HALF)
             drain_rows(a, dst, a.n + 1, rows, [&](u32 k) INLINE { return halved(a, s, k); });
         else if (a.flags & ROWS_OUT)
             drain_rows(a, dst, a.n, rows, [&](u32 k) INLINE { return kept(s, a.places[k], swap); });
-        else if (ends)
-            leave(a, dst + LANE, s, r, swap);
         else if (rows == 32 && a.flags & UNIT_OUT)
             drain(a, dst + LANE, s, r, swap);
         else if (LANE < rows)
