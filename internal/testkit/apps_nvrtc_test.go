@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"strings"
 	"testing"
 
 	"kudzu/internal/compile"
@@ -25,4 +26,21 @@ func TestAppCallbacks(t *testing.T) {
 		t.Skip("no clang 19 or newer on this machine")
 	}
 	newApp(t, "cpu", appProgram(t, "app_fftcallback", "-l:libnvrtc.so.13", "-l:libcufft.so.12", "-l:libcudart.so.13", "-lm")).run().want(t, "0 wrong\n")
+}
+
+// TestAppCallbacksRecorded: callbacks in every kind of transform give what they gave on an H200, and so do wrong calls.
+func TestAppCallbacksRecorded(t *testing.T) {
+	if compile.Clang() == "" {
+		t.Skip("no clang 19 or newer on this machine")
+	}
+	exe := appProgram(t, "fft_callbacks", "-l:libnvrtc.so.13", "-l:libcufft.so.12", "-l:libcudart.so.13")
+	got, want := strings.Split(strings.TrimRight(newApp(t, "cpu", exe).run().stdout, "\n"), "\n"), recordedLines(t, "fft_callbacks")
+	if len(got) != len(want) {
+		t.Fatalf("%d lines, on an H200 %d", len(got), len(want))
+	}
+	for i := range want {
+		if why := differs(got[i], want[i]); why != "" {
+			t.Errorf("%s: %s\n%.200s\n%.200s", strings.Split(want[i], " | ")[0], why, got[i], want[i])
+		}
+	}
 }

@@ -8,7 +8,7 @@
 
 static const char source[] =
 	"struct scale { float by; int shift; };\n"
-	"extern \"C\" __device__ float2 window(void *in, unsigned long long i, void *info, void *) {\n"
+	"__device__ float2 window(void *in, unsigned long long i, void *info, void *) {\n"
 	"  float2 v = ((float2 *)in)[i];\n"
 	"  float w = sinf(3.14159265f * (i % 64) / 64) * ((scale *)info)->by;\n"
 	"  return make_float2(v.x * w, v.y * w);\n"

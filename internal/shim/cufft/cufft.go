@@ -38,7 +38,7 @@ const (
 var names = map[Status]string{
 	invalidPlan: "no such plan", allocFailed: "out of memory", invalidType: "no such type", invalidValue: "argument not allowed",
 	internalError: "internal error", execFailed: "launch failed", setupFailed: "CUDA could not be initialized",
-	invalidSize: "length not allowed", invalidDevice: "plan of another device", noWorkspace: "no work area", notSupported: "not supported", notImplemented: "not implemented", jitFailed: "a callback could not be compiled",
+	invalidSize: "length not allowed", invalidDevice: "plan of another device", noWorkspace: "no work area", notSupported: "not supported", notImplemented: "not implemented",
 }
 
 // Code is the number C gets for an error. The driver's reasons are folded into the few cuFFT knows.

@@ -11,8 +11,6 @@ import (
 	"kudzu/internal/spec/fft"
 )
 
-const jitFailed = Status(fft.CUFFT_NVJITLINK_FAILURE)
-
 // callback is a function of the program's that reads the input of a plan, or writes its output, number by number.
 type callback struct {
 	symbol  string
@@ -44,7 +42,7 @@ func (t *Thread) XtSetJITCallback(h fft.CufftHandle, symbol, code hostmem.Ptr, s
 		if p.made {
 			return invalidPlan
 		}
-		if symbol == hostmem.Nil || code == hostmem.Nil || size == 0 {
+		if symbol == hostmem.Nil || hostmem.String(symbol) == "" || code == hostmem.Nil || size == 0 {
 			return invalidValue
 		}
 		if _, ok := jitTypes[which]; !ok {
@@ -76,13 +74,14 @@ func (p *plan) linkCallbacks(ty types) error {
 		}
 		text, err := lto.PTX(c.symbol, c.code)
 		if err != nil {
-			return jitFailed
+			return internalError // an H200's answer
 		}
-		align := alignment(text, c.symbol, want)
+		symbol := symbolOf(text, c.symbol, want)
+		align := alignment(text, symbol, want)
 		if align == "" {
-			return jitFailed
+			return internalError // an H200's answer
 		}
-		c.kernels = linked(text+caller(c.symbol, align, want), c.symbol)
+		c.kernels = linked(text+caller(symbol, align, want), c.symbol)
 		if want.store {
 			p.sides.store = c
 		} else {
@@ -102,6 +101,18 @@ func linked(text, symbol string) *shim.Kernels {
 		links[text] = &shim.Kernels{Name: "cuFFT callback " + symbol, Text: func() string { return text }}
 	}
 	return links[text]
+}
+
+// symbolOf is the name that a callback has in the module. cuFFT's callbacks are functions of C++, which are named without their
+// parameters: an H200 finds no function of C linkage. Here both are taken.
+func symbolOf(text, symbol string, t jitType) string {
+	value := map[jitType]string{{single, true, true}: "6float2", {double, true, true}: "7double2", {single, false, true}: "f", {double, false, true}: "d"}[t]
+	for _, offset := range []string{"y", "m"} { // unsigned long long, and size_t
+		if name := fmt.Sprintf("_Z%d%sPv%s%sS_S_", len(symbol), symbol, offset, value); strings.Contains(text, " "+name+"(") {
+			return name
+		}
+	}
+	return symbol
 }
 
 // alignment is that of a function's complex number, as its compiler chose it; "" if there is no such function. Real ones have their own.
