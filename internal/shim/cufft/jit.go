@@ -103,8 +103,8 @@ func linked(text, symbol string) *shim.Kernels {
 	return links[text]
 }
 
-// symbolOf is the name that a callback has in the module. cuFFT's callbacks are functions of C++, which are named without their
-// parameters: an H200 finds no function of C linkage. Here both are taken.
+// symbolOf is a callback's symbol in the module. NVIDIA's cuFFT takes the plain name of a function with C++ linkage and looks for the
+// mangled one; it finds no extern "C" function. Here both are found.
 func symbolOf(text, symbol string, t jitType) string {
 	value := map[jitType]string{{single, true, true}: "6float2", {double, true, true}: "7double2", {single, false, true}: "f", {double, false, true}: "d"}[t]
 	for _, offset := range []string{"y", "m"} { // unsigned long long, and size_t

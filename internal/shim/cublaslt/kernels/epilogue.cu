@@ -1,5 +1,6 @@
 // What follows a product: D = act(alpha S + beta C + bias), S being the sums that cuBLAS's kernels left.
 #include "../../cublas/kernels/device.h"
+#include "gelu.h"
 
 // Epilogue is everything but the numbers' types.
 struct Epilogue {
@@ -54,24 +55,11 @@ __device__ inline int times(int v, float) { return v; } // scales are for floati
 __device__ inline c32 times(c32 v, float f) { return {v.re * f, v.im * f}; }
 __device__ inline c64 times(c64 v, float f) { return {v.re * f, v.im * f}; }
 
-// gelu in its tanh form: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))).
-__device__ inline float gelu(float x) {
-    float u = 0.7978845608028654f * (x + 0.044715f * x * x * x);
-    float e = __nvvm_ex2_approx_f(u * 2.8853900817779268f); // exp(2u)
-    return x - x / (e + 1.0f);
-}
 __device__ inline double gelu(double x) { return gelu((float)x); }
 __device__ inline int gelu(int x) { return x; }
 __device__ inline c32 gelu(c32 x) { return x; }
 __device__ inline c64 gelu(c64 x) { return x; }
 
-// slope is gelu's gradient, with s = (1 + tanh u) / 2: s + 2x s (1 - s) u'.
-__device__ inline float slope(float x) {
-    float u = 0.7978845608028654f * (x + 0.044715f * x * x * x);
-    float t = 1.0f / (__nvvm_ex2_approx_f(u * 2.8853900817779268f) + 1.0f); // 1 - s
-    float both = (1.0f - t) * t;
-    return both == 0 ? 1.0f - t : 1.0f - t + 2.0f * x * both * 0.7978845608028654f * (1.0f + 0.134145f * x * x);
-}
 __device__ inline float slope(double x) { return slope((float)x); }
 template <class T> __device__ inline float slope(T x) { return 1; }
 

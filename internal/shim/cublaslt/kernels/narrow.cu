@@ -1,6 +1,7 @@
 // Products of numbers of 8 and 4 bits: these are widened to f16, or scaled to f32, and multiplied as such. What follows has
 // matrices of any type.
 #include "../../cublas/kernels/device.h"
+#include "gelu.h"
 
 // After TYPE_S32.
 enum { TYPE_E4M3 = 8, TYPE_E5M2, TYPE_E2M1 };
@@ -180,19 +181,6 @@ struct Finish {
 enum { FLAG_BIAS_COLUMNS = 1, FLAG_BITS = 16, FLAG_KEEP = 32 };
 
 __device__ inline float factor(const float *p) { return p ? *p : 1.0f; }
-
-__device__ inline float gelu(float x) {
-    float u = 0.7978845608028654f * (x + 0.044715f * x * x * x);
-    return x - x / (__nvvm_ex2_approx_f(u * 2.8853900817779268f) + 1.0f);
-}
-
-// slope is gelu's gradient, with s = (1 + tanh u) / 2: s + 2x s (1 - s) u'.
-__device__ inline float slope(float x) {
-    float u = 0.7978845608028654f * (x + 0.044715f * x * x * x);
-    float t = 1.0f / (__nvvm_ex2_approx_f(u * 2.8853900817779268f) + 1.0f); // 1 - s
-    float both = (1.0f - t) * t;
-    return both == 0 ? 1.0f - t : 1.0f - t + 2.0f * x * both * 0.7978845608028654f * (1.0f + 0.134145f * x * x);
-}
 
 // widest is the largest size among as many lanes. Sizes are in the order of their bits, NaN is above all.
 __device__ inline u32 widest(u32 size, int lanes) {
