@@ -65,7 +65,7 @@ build() {
         # shellcheck disable=SC2086
         if newer "$lib" bench/native; then $cc $flags -fPIC -shared -o "$lib.part" bench/native/*.c -lm -lpthread && mv "$lib.part" "$lib"; fi
     done
-    if newer "$out/harness" bench/harness bench/rows bench/native/native.h; then
+    if newer "$out/harness" bench/harness bench/rows bench/native/native.h bench/threadclock.h; then
         gcc -O2 -g -Wall -Wextra -Iinclude -o "$out/harness.part" bench/harness/*.c bench/rows/*.c -ldl -lm -lpthread
         mv "$out/harness.part" "$out/harness"
     fi
@@ -84,7 +84,7 @@ pocl() {
 
 # Products of sparse matrices. MKL is an opponent where the loader finds libmkl_rt (pip install mkl; LD_LIBRARY_PATH).
 sparse() {
-    if newer "$out/sparse" bench/libraries/sparse.c dist/lib/libcusparse.so.12; then
+    if newer "$out/sparse" bench/libraries/sparse.c bench/libraries/bench.h bench/threadclock.h dist/lib/libcusparse.so.12; then
         # shellcheck disable=SC2086
         gcc $flags -Wall -Wextra -Iinclude -o "$out/sparse.part" bench/libraries/sparse.c -Ldist/lib -l:libcusparse.so.12 -l:libcudart.so.13 \
             -Wl,-rpath,"$PWD/dist/lib" -ldl -lm -lpthread
@@ -95,7 +95,7 @@ sparse() {
 
 # Factorisations and products. OpenBLAS is the opponent where the loader finds libopenblas.so.0 (LD_LIBRARY_PATH).
 linear() {
-    if newer "$out/linear" bench/libraries/linear.c bench/libraries/bench.h; then
+    if newer "$out/linear" bench/libraries/linear.c bench/libraries/bench.h bench/threadclock.h; then
         gcc -O2 -Wall -Wextra -Iinclude -o "$out/linear.part" bench/libraries/linear.c -Ldist/lib -l:libcublas.so.12 -l:libcusolver.so.11 \
             -l:libcudart.so.12 -Wl,-rpath,"$PWD/dist/lib" -ldl -lm
         mv "$out/linear.part" "$out/linear"
@@ -121,7 +121,7 @@ launch() { KUDZU_CACHE_DIR=$PWD/$out/cache "$out/harness" -launch "$@"; }
 fft() {
     pocket=
     for name in fft random; do
-        if newer "$out/$name" "bench/libraries/$name.c" dist/lib/libcufft.so.12 dist/lib/libcurand.so.10; then
+        if newer "$out/$name" "bench/libraries/$name.c" bench/libraries/bench.h bench/threadclock.h dist/lib/libcufft.so.12 dist/lib/libcurand.so.10; then
             gcc -O2 -Wall -Iinclude -o "$out/$name.part" "bench/libraries/$name.c" -Ldist/lib -l:libcufft.so.12 -l:libcurand.so.10 \
                 -l:libcudart.so.13 -Wl,-rpath,"$PWD/dist/lib" -ldl -lm
             mv "$out/$name.part" "$out/$name"
