@@ -2,6 +2,26 @@
 
 #ifndef KUDZU_CUBLAS_V2_H
 #define KUDZU_CUBLAS_V2_H
+#ifndef CUBLAS_V2_H_
+#define CUBLAS_V2_H_
+#endif
+#ifndef CUBLAS_API_H_
+#define CUBLAS_API_H_
+#endif
+#ifndef CUBLASAPI
+#define CUBLASAPI
+#endif
+#if defined(CUDART_VERSION) && CUDART_VERSION < 13000
+#define CUBLAS_VER_MAJOR 12
+#define CUBLAS_VER_MINOR 9
+#define CUBLAS_VER_PATCH 0
+#else
+#define CUBLAS_VER_MAJOR 13
+#define CUBLAS_VER_MINOR 0
+#define CUBLAS_VER_PATCH 0
+#endif
+#define CUBLAS_VER_BUILD 0
+#define CUBLAS_VERSION (CUBLAS_VER_MAJOR * 10000 + CUBLAS_VER_MINOR * 100 + CUBLAS_VER_PATCH)
 
 #include <stddef.h>
 #include <stdint.h>
@@ -1306,6 +1326,12 @@ cublasStatus_t cublasZgetrsBatched(cublasHandle_t handle, cublasOperation_t tran
 #endif
 
 #undef KUDZU_ALIGN
+
+#if defined(__has_include)
+#if __has_include("cuComplex.h")
+#include "cuComplex.h"
+#endif
+#endif
 
 #if defined(__cplusplus) && defined(__has_include)
 #if __has_include("kudzu/cublas.h")

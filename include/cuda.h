@@ -2,6 +2,9 @@
 
 #ifndef KUDZU_CUDA_H
 #define KUDZU_CUDA_H
+#ifndef __cuda_cuda_h__
+#define __cuda_cuda_h__
+#endif
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,33 @@
 
 #ifndef KUDZU_CUDA_RUNTIME_API_H
 #define KUDZU_CUDA_RUNTIME_API_H
+#ifndef __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_API_H__
+#endif
+#ifndef __HOST_DEFINES_H__
+#define __HOST_DEFINES_H__
+#endif
+#ifndef __BUILTIN_TYPES_H__
+#define __BUILTIN_TYPES_H__
+#endif
+#ifndef __DEVICE_TYPES_H__
+#define __DEVICE_TYPES_H__
+#endif
+#ifndef __DRIVER_TYPES_H__
+#define __DRIVER_TYPES_H__
+#endif
+#ifndef __SURFACE_TYPES_H__
+#define __SURFACE_TYPES_H__
+#endif
+#ifndef __TEXTURE_TYPES_H__
+#define __TEXTURE_TYPES_H__
+#endif
+#ifndef __VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
+#endif
+#ifndef __LIBRARY_TYPES_H__
+#define __LIBRARY_TYPES_H__
+#endif
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +67,8 @@ extern "C" {
 #ifndef CUDART_CB
 #define CUDART_CB
 #endif
+
+#ifndef KUDZU_RUNTIME_TYPES_H // NVRTC has them without a header
 
 #define CUDA_EGL_MAX_PLANES 3
 #define CUDA_IPC_HANDLE_SIZE 64
@@ -3134,6 +3163,10 @@ struct cudaLaunchParams {
 };
 
 #endif
+#endif
+
+#if !defined(__CUDACC_RTC__) || !defined(KUDZU_CHILDREN_H) // which has functions of the same names for kernels
+
 cudaError_t cudaDriverGetVersion(int *driverVersion);
 cudaError_t cudaRuntimeGetVersion(int *runtimeVersion);
 cudaError_t cudaGetExportTable(const void **ppExportTable, const cudaUUID_t *pExportTableId);
@@ -3997,6 +4030,8 @@ cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr);
 #define cudaGraphLaunch KUDZU_PT(cudaGraphLaunch, _ptsz)
 #define __cudaLaunchKernel KUDZU_PT(__cudaLaunchKernel, _ptsz)
 #endif
+#endif
+
 #endif
 
 #ifdef __cplusplus

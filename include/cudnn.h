@@ -2,6 +2,12 @@
 
 #ifndef KUDZU_CUDNN_H
 #define KUDZU_CUDNN_H
+#ifndef CUDNN_H_
+#define CUDNN_H_
+#endif
+#ifndef CUDNNWINAPI
+#define CUDNNWINAPI
+#endif
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,23 @@
 
 #ifndef KUDZU_CUFFT_H
 #define KUDZU_CUFFT_H
+#ifndef _CUFFT_H_
+#define _CUFFT_H_
+#endif
+#ifndef CUFFTAPI
+#define CUFFTAPI
+#endif
+#if defined(CUDART_VERSION) && CUDART_VERSION < 13000
+#define CUFFT_VER_MAJOR 11
+#define CUFFT_VER_MINOR 4
+#define CUFFT_VER_PATCH 1
+#else
+#define CUFFT_VER_MAJOR 12
+#define CUFFT_VER_MINOR 0
+#define CUFFT_VER_PATCH 0
+#endif
+#define CUFFT_VER_BUILD 0
+#define CUFFT_VERSION (CUFFT_VER_MAJOR * 1000 + CUFFT_VER_MINOR * 100 + CUFFT_VER_PATCH)
 
 #include <stddef.h>
 #include <stdint.h>
@@ -243,6 +260,12 @@ cufftResult __cufftXtSetJITCallback_12_7(cufftHandle plan, const char *lto_callb
 #endif
 
 #undef KUDZU_ALIGN
+
+#if defined(__has_include)
+#if __has_include("cuComplex.h")
+#include "cuComplex.h"
+#endif
+#endif
 
 #if defined(__has_include)
 #if __has_include("kudzu/cufft.h")

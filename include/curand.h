@@ -2,6 +2,17 @@
 
 #ifndef KUDZU_CURAND_H
 #define KUDZU_CURAND_H
+#ifndef CURAND_H_
+#define CURAND_H_
+#endif
+#ifndef CURANDAPI
+#define CURANDAPI
+#endif
+#define CURAND_VER_MAJOR 10
+#define CURAND_VER_MINOR 4
+#define CURAND_VER_PATCH 0
+#define CURAND_VER_BUILD 0
+#define CURAND_VERSION (CURAND_VER_MAJOR * 1000 + CURAND_VER_MINOR * 100 + CURAND_VER_PATCH)
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,9 @@
 
 #ifndef KUDZU_CUSOLVERMG_H
 #define KUDZU_CUSOLVERMG_H
+#ifndef CUSOLVERMG_H_
+#define CUSOLVERMG_H_
+#endif
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,17 @@
 
 #ifndef KUDZU_CUSPARSE_H
 #define KUDZU_CUSPARSE_H
+#ifndef CUSPARSE_H_
+#define CUSPARSE_H_
+#endif
+#ifndef CUSPARSEAPI
+#define CUSPARSEAPI
+#endif
+#define CUSPARSE_VER_MAJOR 12
+#define CUSPARSE_VER_MINOR 6
+#define CUSPARSE_VER_PATCH 3
+#define CUSPARSE_VER_BUILD 0
+#define CUSPARSE_VERSION (CUSPARSE_VER_MAJOR * 1000 + CUSPARSE_VER_MINOR * 100 + CUSPARSE_VER_PATCH)
 
 #include <stddef.h>
 #include <stdint.h>
@@ -707,5 +718,11 @@ cusparseIndexBase_t cusparseGetMatIndexBase(cusparseMatDescr_t descrA);
 #endif
 
 #undef KUDZU_ALIGN
+
+#if defined(__has_include)
+#if __has_include("cuComplex.h")
+#include "cuComplex.h"
+#endif
+#endif
 
 #endif

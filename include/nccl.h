@@ -2,6 +2,9 @@
 
 #ifndef KUDZU_NCCL_H
 #define KUDZU_NCCL_H
+#ifndef NCCL_H_
+#define NCCL_H_
+#endif
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,9 @@
 
 #ifndef KUDZU_NVML_H
 #define KUDZU_NVML_H
+#ifndef __nvml_nvml_h__
+#define __nvml_nvml_h__
+#endif
 
 #include <stddef.h>
 #include <stdint.h>

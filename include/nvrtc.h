@@ -2,6 +2,9 @@
 
 #ifndef KUDZU_NVRTC_H
 #define KUDZU_NVRTC_H
+#ifndef __NVRTC_H__
+#define __NVRTC_H__
+#endif
 
 #include <stddef.h>
 #include <stdint.h>

@@ -165,21 +165,44 @@ printf '{"Replace": {"%s/src/runtime/netpoll_epoll.go": "%s/cmd/libkudzu/netpoll
 image() {
 	CGO_ENABLED=1 go build "$@" -buildmode=c-shared -trimpath -buildvcs=false \
 		-ldflags="-s -w -X=runtime.godebugDefault=gcshrinkstackoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
-		-o "$lib/libkudzu.so" ./cmd/libkudzu
+		-o "$dist/.obj/libkudzu.so" ./cmd/libkudzu
+}
+# replace NEW OLD: a file that is the same stays, with its time: programs that run meanwhile, and the cache, know it by that.
+replace() {
+	if cmp -s "$1" "$2"; then
+		rm "$1"
+	else
+		mv "$1" "$2"
+	fi
 }
 # The overlay is for the releases of Go that have this interface between poller and scheduler (1.25 and 1.26 do). With another one
 # the image is built as Go is; only a program that closes all its files would notice.
-if ! image -overlay "$dist/.obj/overlay.json"; then
-	image
-	echo "dist: $(go env GOVERSION) does not take the poller without files; built with Go's own" >&2
+# Go knows what is up to date, but with an overlay compiles all C again.
+if newer "$dist/.obj/libkudzu.so" go.mod go.sum "$(go env GOROOT)/VERSION" "$0" $(find cmd/libkudzu internal -name '*_test.go' -o -name testdata -prune -o -print); then
+	if ! image -overlay "$dist/.obj/overlay.json"; then
+		image
+		echo "dist: $(go env GOVERSION) does not take the poller without files; built with Go's own" >&2
+	fi
 fi
-rm -f "$lib/libkudzu.h"
-go run ./cmd/libkudzu/relr "$lib/libkudzu.so" || echo "dist: libkudzu.so stays as it was linked" >&2
+rm -f "$dist/.obj/libkudzu.h"
+cp "$dist/.obj/libkudzu.so" "$lib/.image" # what Go has linked stays as it is: Go knows by it whether to link again
+go run ./cmd/libkudzu/relr "$lib/.image" || echo "dist: libkudzu.so stays as it was linked" >&2
+replace "$lib/.image" "$lib/libkudzu.so"
 if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
 	# At an address of the system's choice, and with nothing left to write that is called through.
-	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -buildmode=pie -trimpath -buildvcs=false -ldflags="-s -w -bindnow" -o "$dist/bin/kudzu" ./cmd/kudzu
-	"$dist/bin/kudzu" links | while read -r name; do # the same program under names that others look for
-		ln -sf kudzu "$dist/bin/$name"
+	CGO_ENABLED=${KUDZU_CLI_CGO:-1} go build -buildmode=pie -trimpath -buildvcs=false -ldflags="-s -w -bindnow" -o "$dist/.obj/kudzu" ./cmd/kudzu
+	cp "$dist/.obj/kudzu" "$dist/bin/.kudzu"
+	replace "$dist/bin/.kudzu" "$dist/bin/kudzu"
+	# The same program under names that others look for: one small program that starts it, with hard links where there are such.
+	named=$dist/.obj/named
+	if newer "$named" "$root/c/named" "$root/c/named"/* "$0"; then
+		$cc -std=gnu11 -O2 -Wall -Wextra -Werror -s -static -o "$named" "$root/c/named/named.c" 2>/dev/null ||
+			$cc -std=gnu11 -O2 -Wall -Wextra -Werror -s -o "$named" "$root/c/named/named.c"
+	fi
+	"$dist/bin/kudzu" links | while read -r name; do
+		if [ -L "$dist/bin/$name" ] || ! cmp -s "$named" "$dist/bin/$name"; then
+			ln -f "$named" "$dist/bin/$name" 2>/dev/null || { rm -f "$dist/bin/$name" && cp "$named" "$dist/bin/$name"; }
+		fi
 	done
 	# Where clients look below a folder of CUDA's for libNVVM, and for libraries.
 	mkdir -p "$dist/nvvm/lib64"

@@ -14,7 +14,11 @@ var before = map[string]string{"cudart": "kudzu/vector.h", "cublas": "cuda_bf16.
 
 // after has a header by hand that stands behind an interface, where it is there: what the table has no words for. The first is a
 // condition.
-var after = map[string][2]string{"cublas": {"defined(__cplusplus) && defined(__has_include)", "kudzu/cublas.h"}, "cufft": {"defined(__has_include)", "kudzu/cufft.h"}}
+var after = map[string][][2]string{
+	"cublas":   {{"defined(__has_include)", "cuComplex.h"}, {"defined(__cplusplus) && defined(__has_include)", "kudzu/cublas.h"}},
+	"cufft":    {{"defined(__has_include)", "cuComplex.h"}, {"defined(__has_include)", "kudzu/cufft.h"}},
+	"cusparse": {{"defined(__has_include)", "cuComplex.h"}},
+}
 
 // halfGuard is what the header of a half type defines.
 var halfGuard = map[string]string{"__half": "__CUDA_FP16_TYPES_EXIST__", "__nv_bfloat16": "__CUDA_BF16_TYPES_EXIST__"}
@@ -61,7 +65,7 @@ var thinHeaders = []struct {
 func (w *world) thinHeader(api, name string) {
 	var o out
 	o.header("//", "internal/spec/"+api+".api")
-	o.f("#include \"%s\"\n", w.house(api).Header)
+	o.f("%s#include \"%s\"\n", defines(name), w.house(api).Header)
 	w.files["include/"+name] = o.Bytes()
 }
 
@@ -128,18 +132,27 @@ func (w *world) header(api, file, versionMacro, includes string) error {
 	h := &cHeader{api: a, macro: versionMacro}
 	guard := "KUDZU_" + strings.ToUpper(strings.ReplaceAll(file, ".", "_"))
 	h.header("//", "internal/spec/"+api+".api")
-	h.f("#ifndef %s\n#define %s\n\n%s\n", guard, guard, includes)
+	h.f("#ifndef %s\n#define %s\n%s\n%s\n", guard, guard, defines(file), includes)
 	h.f("// Define %s as 12000 before including to get the interface of CUDA 12.\n#ifndef %s\n#define %s 13000\n#endif\n\n", versionMacro, versionMacro, versionMacro)
 	h.f("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
 	h.f("#if defined(__cplusplus)\n#define KUDZU_ALIGN(n) alignas(n)\n#elif defined(__GNUC__)\n#define KUDZU_ALIGN(n) __attribute__((aligned(n)))\n#else\n#define KUDZU_ALIGN(n) _Alignas(n)\n#endif\n")
 	h.conventions()
+	if api == "cudart" {
+		h.f("#ifndef KUDZU_RUNTIME_TYPES_H // NVRTC has them without a header\n\n")
+	}
 	h.consts()
 	h.enums()
 	h.forward()
 	h.types()
+	if api == "cudart" {
+		h.f("#endif\n\n#if !defined(__CUDACC_RTC__) || !defined(KUDZU_CHILDREN_H) // which has functions of the same names for kernels\n\n")
+	}
 	h.funcs()
+	if api == "cudart" {
+		h.f("#endif\n\n")
+	}
 	h.f("#ifdef __cplusplus\n}\n#endif\n\n#undef KUDZU_ALIGN\n\n")
-	if x, ok := after[api]; ok {
+	for _, x := range after[api] {
 		h.f("#if %s\n#if __has_include(%q)\n#include %[2]q\n#endif\n#endif\n\n", x[0], x[1])
 	}
 	h.f("#endif\n")

@@ -19,6 +19,7 @@ import (
 	"kudzu/internal/cache"
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
+	"kudzu/internal/cubin"
 	"kudzu/internal/driver"
 	"kudzu/internal/fatbin"
 )
@@ -99,9 +100,15 @@ func (b *bulk) find(c *compileArgs, data []byte) error {
 		}
 		return nil
 	}
-	if isPTX(data) {
+	switch {
+	case isPTX(data):
 		err = add(string(data))
-	} else {
+	case cubin.Ours(data): // a file of our assembler's, as programs keep it that have kernels compiled
+		var text string
+		if text, err = cubin.Text(data); err == nil {
+			err = add(text)
+		}
+	default:
 		err = chosen(data, sm, add)
 	}
 	switch {

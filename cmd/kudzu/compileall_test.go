@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kudzu/internal/assemble"
 	"kudzu/internal/cache"
 	"kudzu/internal/devices"
 	"kudzu/internal/driver"
@@ -43,6 +44,16 @@ func TestCompileAll(t *testing.T) {
 	}
 	run(0, "2 kernels compiled", filepath.Join(filepath.Dir(kudzu), "good.fatbin"))
 	run(0, "0 kernels compiled in 0.0 s, 2 were in the cache", filepath.Join(filepath.Dir(kudzu), "good.fatbin"), "--jobs", "4")
+	ours, err := assemble.Text(text, assemble.Options{SM: 90})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := ours.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(filepath.Dir(kudzu), "good.cubin"), string(file))
+	run(0, "2 were in the cache", filepath.Join(filepath.Dir(kudzu), "good.cubin"))
 	run(0, "2/2", "good.ptx", "--block", "32,2", "--block", "16", "--kernel=first") // the bar
 	run(1, "no kernel nobody", "good.ptx", "--kernel", "nobody")
 	run(1, "frobnicate", "bad.ptx")

@@ -76,7 +76,7 @@ func verbs() []verb {
 
 func main() {
 	args := os.Args[1:]
-	switch name := filepath.Base(os.Args[0]); name { // a link to this program
+	switch name := filepath.Base(os.Args[0]); name { // a link to this program, or c/named started it
 	case smiName:
 		args = append([]string{"smi"}, args...)
 	case nvcc.Name:
@@ -165,7 +165,7 @@ func runVersion(args []string, out io.Writer) error {
 	return nil
 }
 
-// runLinks prints the names that dist/bin has links for.
+// runLinks prints the names that dist/bin has beside kudzu (c/named).
 func runLinks(_ []string, out io.Writer) error {
 	fmt.Fprintln(out, smiName)
 	fmt.Fprintln(out, nvcc.Name)

@@ -1,6 +1,9 @@
 // Complex numbers as pairs, and their arithmetic.
 #ifndef KUDZU_CUCOMPLEX_H
 #define KUDZU_CUCOMPLEX_H
+#ifndef CU_COMPLEX_H_
+#define CU_COMPLEX_H_
+#endif
 #pragma GCC system_header
 
 #include "cuda_runtime.h"

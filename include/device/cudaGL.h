@@ -1,6 +1,9 @@
 // What the driver shares with OpenGL. The types of OpenGL are integers here, so that programs build where its headers are not.
 #ifndef KUDZU_CUDAGL_H
 #define KUDZU_CUDAGL_H
+#ifndef CUDAGL_H
+#define CUDAGL_H
+#endif
 
 #include "cuda.h"
 

@@ -1,6 +1,9 @@
 // Arrive-wait barriers: the class.
 #ifndef KUDZU_CUDA_AWBARRIER_H
 #define KUDZU_CUDA_AWBARRIER_H
+#ifndef _CUDA_AWBARRIER_H_
+#define _CUDA_AWBARRIER_H_
+#endif
 #pragma GCC system_header
 
 #include "cuda_awbarrier_primitives.h"

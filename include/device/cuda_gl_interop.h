@@ -1,6 +1,9 @@
 // What the runtime shares with OpenGL. The types of OpenGL are integers here, so that programs build where its headers are not.
 #ifndef KUDZU_CUDA_GL_INTEROP_H
 #define KUDZU_CUDA_GL_INTEROP_H
+#ifndef __CUDA_GL_INTEROP_H__
+#define __CUDA_GL_INTEROP_H__
+#endif
 
 #include "cuda_runtime.h"
 

@@ -1,6 +1,9 @@
 // Asynchronous copies to shared memory: the class.
 #ifndef KUDZU_CUDA_PIPELINE_H
 #define KUDZU_CUDA_PIPELINE_H
+#ifndef _CUDA_PIPELINE_H_
+#define _CUDA_PIPELINE_H_
+#endif
 #pragma GCC system_header
 
 #include "cuda_awbarrier.h"

@@ -5,6 +5,7 @@
 
 #include "cuda_awbarrier_primitives.h"
 
+#if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 // Copies size_and_align bytes (4, 8 or 16); the last zfill of them become 0.
 KUDZU_D void __pipeline_memcpy_async(void *shared, const void *global, size_t size_and_align, size_t zfill = 0) {
   unsigned int to = (unsigned int)__cvta_generic_to_shared(shared), from_bytes = (unsigned int)(size_and_align - zfill);
@@ -30,6 +31,15 @@ KUDZU_D void __pipeline_wait_prior(size_t n) {
   default: asm volatile("cp.async.wait_group 8;" ::: "memory"); // waits for more than it must
   }
 }
+#else
+// Older devices copy at once.
+KUDZU_D void __pipeline_memcpy_async(void *shared, const void *global, size_t size_and_align, size_t zfill = 0) {
+  __builtin_memcpy(shared, global, size_and_align - zfill);
+  __builtin_memset((char *)shared + size_and_align - zfill, 0, zfill);
+}
+KUDZU_D void __pipeline_commit() {}
+KUDZU_D void __pipeline_wait_prior(size_t) {}
+#endif
 // The barrier completes only when this thread's copies have.
 KUDZU_D void __pipeline_arrive_on(__mbarrier_t *b) {
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"((unsigned int)__cvta_generic_to_shared(b)) : "memory");

@@ -1,6 +1,10 @@
 // The language, and outside of NVRTC the runtime API.
 #ifndef KUDZU_DEVICE_CUDA_RUNTIME_H
 #define KUDZU_DEVICE_CUDA_RUNTIME_H
+// The guards of NVIDIA's headers: programs ask for them, and older Thrust takes __host__ away where they are not there.
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
+#endif
 #pragma GCC system_header
 
 #ifdef __cplusplus
@@ -12,22 +16,15 @@
 #endif
 
 #ifndef __CUDACC_RTC__
-// The guards of NVIDIA's headers: older Thrust takes __host__ away where they are not there.
-#ifdef __CUDA__
-#ifndef __HOST_DEFINES_H__
-#define __HOST_DEFINES_H__
-#endif
-#ifndef __DRIVER_TYPES_H__
-#define __DRIVER_TYPES_H__
-#endif
-#endif
 #include "cuda_runtime_api.h"
 #ifdef __cplusplus
 // NVIDIA's header brings these along, and programs rely on it.
+#include <assert.h>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <math.h>
+#include <stdio.h>
 #include <utility>
 #include "kudzu/runtime.h"
 #if defined(__CUDA__) && defined(__CUDACC_RDC__)

@@ -1,6 +1,9 @@
 // FFTW's interface as libcufftw offers it: transforms of arrays in the program's memory.
 #ifndef KUDZU_CUFFTW_H
 #define KUDZU_CUFFTW_H
+#ifndef _CUFFTW_H_
+#define _CUFFTW_H_
+#endif
 
 #include <stddef.h>
 #include <stdio.h>

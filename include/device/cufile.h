@@ -1,6 +1,9 @@
 // cuFile's interface: reads and writes between files and device memory.
 #ifndef KUDZU_CUFILE_H
 #define KUDZU_CUFILE_H
+#ifndef __CUFILE_H_
+#define __CUFILE_H_
+#endif
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,9 @@
 // Constants of the math library as CUDA spells them; the values are those of mathematics and of IEEE 754.
 #ifndef KUDZU_MATH_CONSTANTS_H
 #define KUDZU_MATH_CONSTANTS_H
+#ifndef __MATH_CONSTANTS_H__
+#define __MATH_CONSTANTS_H__
+#endif
 
 #define CUDART_INF_F __int_as_float(0x7f800000)
 #define CUDART_NAN_F __int_as_float(0x7fffffff)

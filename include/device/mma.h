@@ -1,6 +1,9 @@
 // Warp matrix functions: nvcuda::wmma on clang's builtins, which are PTX's wmma instructions.
 #ifndef KUDZU_MMA_H
 #define KUDZU_MMA_H
+#ifndef __CUDA_MMA_H__
+#define __CUDA_MMA_H__
+#endif
 #pragma GCC system_header
 
 #include "cuda_bf16.h"

@@ -89,6 +89,7 @@ var words = []struct {
 	{lazyre.New(`^no viable conversion from '([^']*)' to '([^']*)'.*`), `no suitable conversion function from "$1" to "$2" exists`, 0, false},
 	{lazyre.New(`^member reference base type '([^']*)' is not a structure or union$`), `expression must have class type but it has type "$1"`, 0, false},
 	{lazyre.New(`^called object type '[^']*' is not a function or function pointer$`), `expression preceding parentheses of apparent call must have (pointer-to-) function type`, 0, false},
+	{lazyre.New(`^kernel launch from __device__ or __global__ function requires relocatable device code.*`), `kernel launch from __device__ or __global__ functions requires separate compilation mode`, 0, false},
 	{lazyre.New(`^use of undeclared label '([^']*)'$`), `label "$1" was referenced but not defined`, 0, false},
 	{lazyre.New(`^'break' statement not in loop or switch statement$`), `a break statement may only be used within a loop or switch`, 0, false},
 	{lazyre.New(`^duplicate case value '.*'$`), `case label value has already appeared in this switch`, 0, false},

@@ -163,14 +163,11 @@ func (t *Thread) DeviceEnablePeerAccess(peer int32, flags uint32) error {
 	if err := t.valid(peer); err != nil {
 		return err
 	}
-	if dev, err := d.CtxGetDevice(); err != nil || dev == peer {
-		return errInvalidDevice
-	}
 	h, err := t.wake(peer)
 	if err != nil {
 		return err
 	}
-	return d.CtxEnablePeerAccess(h, flags)
+	return d.CtxEnablePeerAccess(h, flags) // itself: an H200 says that it is not supported
 }
 
 // DeviceDisablePeerAccess takes DeviceEnablePeerAccess back.

@@ -178,7 +178,12 @@ func (b *build) deviceCode(in input, c code) (*cubin.File, error) {
 	comp := b.compiler(in, c.virtual)
 	ptx, deps := b.between(fmt.Sprintf("%s.compute_%s.ptx", stem(in.path), c.virtual)), filepath.Join(b.temp, stem(in.path)+c.virtual+".d")
 	args := slices.Concat(comp.Device(&b.place), b.search(), b.hostSearch())
-	if !b.has(optDeviceG) {
+	switch {
+	case b.has(optQuiet):
+		args = append(args, "-w")
+	case b.phase == optPTX || b.phase == optCubin || b.phase == optFatbin: // there is no host's side: what nvcc warns of by itself
+		args = append(args, "-Wunused-variable", "-Wunused-but-set-variable")
+	case !b.has(optDeviceG):
 		args = append(args, "-w") // the host's side says it
 	}
 	if err := b.front(in, append(args, "-MD", "-MF", deps, "-S", "-o", ptx)...); err != nil || b.has(optDryrun) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"kudzu/internal/assemble"
+	"kudzu/internal/cubin"
 	"kudzu/internal/fatbin"
 	"kudzu/internal/ptx"
 )
@@ -31,8 +32,8 @@ const (
 	relocatable  = "__nv_relfatbin"
 )
 
-// deviceLink links the device code of objects and makes an object that registers it; "" for a file of its own. The result is "" if there
-// is nothing to link.
+// deviceLink links the device code of objects and makes an object that registers it, or a file of device code; "" for a file of its
+// own. The result is "" if there is nothing to link.
 func (b *build) deviceLink(objects []string, out string) (string, error) {
 	if out == "" {
 		out = b.between("a_dlink.o")
@@ -49,17 +50,28 @@ func (b *build) deviceLink(objects []string, out string) (string, error) {
 	}
 	var texts []string
 	for _, c := range b.codes {
-		text, err := b.linkFor(units, bare, c)
+		f, err := b.linkFor(units, bare, c)
 		if err != nil {
 			return "", err
 		}
-		if text != "" {
-			texts = append(texts, text)
+		if f == nil {
+			continue
 		}
+		if b.linked == optCubin {
+			data, err := f.Encode()
+			if err != nil {
+				return "", err
+			}
+			return out, write(out, data)
+		}
+		texts = append(texts, f.Text)
 	}
 	data, err := container(texts)
 	if err != nil {
 		return "", err
+	}
+	if b.linked == optFatbin {
+		return out, write(out, data)
 	}
 	box := b.between(stem(out) + ".fatbin")
 	source := b.between(stem(out) + ".c")
@@ -182,40 +194,45 @@ func machine(c code) int {
 	return n
 }
 
-// linkFor makes one module of all units, for an architecture.
-func (b *build) linkFor(units []unit, bare []string, c code) (string, error) {
+// linkFor makes one module of all units, for an architecture; nil if there is none.
+func (b *build) linkFor(units []unit, bare []string, c code) (*cubin.File, error) {
 	var parts []ptx.Part
 	for _, path := range bare {
 		texts, err := b.texts(path, c)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		parts = append(parts, ptx.Part{Name: "'" + path + "'", Text: texts[0]})
 	}
 	for _, u := range units {
 		choice, err := fatbin.Choose(u.boxes, machine(c))
 		if err != nil {
-			return "", fmt.Errorf("nvlink error   : %s: %w", u.name, err)
+			return nil, fmt.Errorf("nvlink error   : %s: %w", u.name, err)
 		}
 		parts = append(parts, ptx.Part{Name: "'" + u.name + "'", Text: string(choice.Text)})
 	}
 	if len(parts) == 0 {
-		return "", nil
+		return nil, nil
 	}
 	text, err := assemble.Link(parts)
 	if err != nil {
-		return "", fmt.Errorf("nvlink error   : %w", err)
+		return nil, fmt.Errorf("nvlink error   : %w", err)
 	}
-	number := strings.TrimRight(c.virtual, "af")
-	f, err := assemble.Text(text, assemble.Options{SM: machine(c), Suffix: c.virtual[len(number):]})
+	target := c.virtual
+	if b.linked == optCubin && len(c.real) > 0 {
+		target = c.real[len(c.real)-1]
+	}
+	number := strings.TrimRight(target, "af")
+	sm, _ := strconv.Atoi(number) // archs has looked at it
+	f, err := assemble.Text(text, assemble.Options{SM: sm, Suffix: target[len(number):]})
 	var missing assemble.Missing
 	if errors.As(err, &missing) {
-		return "", fmt.Errorf("nvlink error   : Undefined reference to '%s' in %s", string(missing), assemble.User(parts, string(missing)))
+		return nil, fmt.Errorf("nvlink error   : Undefined reference to '%s' in %s", string(missing), assemble.User(parts, string(missing)))
 	}
 	if err != nil {
-		return "", fmt.Errorf("nvlink error   : %w", err)
+		return nil, fmt.Errorf("nvlink error   : %w", err)
 	}
-	return f.Text, nil
+	return f, nil
 }
 
 // registration is C that registers the linked code once all units have called, each for its kernels and variables.

@@ -1,6 +1,7 @@
 package nvcc
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,7 +33,7 @@ func (b *build) whole() error {
 	case optLib:
 		return b.archive(objects)
 	case optDeviceLink:
-		_, err := b.deviceLink(objects, b.get(optOutput, "a_dlink.o"))
+		_, err := b.deviceLink(objects, b.get(optOutput, "a_dlink."+cmp.Or(b.linked, "o")))
 		return err
 	}
 	if !b.has(optNoLink) && !b.has(optDryrun) {

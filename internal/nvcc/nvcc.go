@@ -5,6 +5,7 @@
 package nvcc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,7 @@ type build struct {
 	out     io.Writer
 	errs    io.Writer
 	phase   string
+	linked  string // what a device link makes: optCubin, optFatbin; "": an object
 	rdc     bool
 	release cudacc.Release
 	codes   []code
@@ -162,8 +164,9 @@ func (b *build) prepare() error {
 		return fatal("No input files specified; use option --help for more information")
 	case b.phase != linkAll && b.phase != optRun && b.phase != optLib && b.phase != optDeviceLink && b.has(optOutput) && sources > 1:
 		return fatal("A single input file is required for a non-link phase when an outputfile is specified")
-	case (b.phase == optPTX || b.phase == optCubin) && len(b.codes) > 1:
-		return fatalf("Option '--%s (-%s)' is not allowed when compiling for multiple GPU architectures", b.phase, b.phase)
+	case (b.phase == optPTX || b.phase == optCubin || b.linked == optCubin) && len(b.codes) > 1:
+		name := cmp.Or(b.linked, b.phase)
+		return fatalf("Option '--%s (-%s)' is not allowed when compiling for multiple GPU architectures", name, name)
 	}
 	if err := b.tools(); err != nil {
 		return err
@@ -180,12 +183,17 @@ func (b *build) choosePhase() error {
 		if !b.has(p) {
 			continue
 		}
-		if b.phase != linkAll {
+		switch {
+		case b.phase == linkAll:
+			b.phase = p
+		case p == optDeviceC && (b.phase == optPTX || b.phase == optCubin || b.phase == optFatbin): // the file, of code that can be linked
+		case p == optDeviceLink && (b.phase == optCubin || b.phase == optFatbin): // the link is that file and no object
+			b.linked, b.phase = b.phase, p
+		default:
 			return fatalf("More than one compilation phase specified: '--%s' and '--%s'", b.phase, p)
 		}
-		b.phase = p
 	}
-	b.rdc = b.get(optRDC, "false") == "true" || b.phase == optDeviceC
+	b.rdc = b.get(optRDC, "false") == "true" || b.has(optDeviceC)
 	return nil
 }
 

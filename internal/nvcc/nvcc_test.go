@@ -183,9 +183,9 @@ func TestBareLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sm := range []string{"80", "90"} {
-		text, err := b.linkFor(nil, bare, code{virtual: sm})
-		if err != nil || !strings.Contains(text, "made_for_"+sm) {
-			t.Errorf("for sm_%s: %v\n%s", sm, err, text)
+		f, err := b.linkFor(nil, bare, code{virtual: sm})
+		if err != nil || !strings.Contains(f.Text, "made_for_"+sm) {
+			t.Errorf("for sm_%s: %v\n%v", sm, err, f)
 		}
 	}
 }

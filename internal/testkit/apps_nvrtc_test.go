@@ -1,7 +1,6 @@
 package testkit
 
 import (
-	"strings"
 	"testing"
 
 	"kudzu/internal/compile"
@@ -33,14 +32,5 @@ func TestAppCallbacksRecorded(t *testing.T) {
 	if compile.Clang() == "" {
 		t.Skip("no clang 19 or newer on this machine")
 	}
-	exe := appProgram(t, "fft_callbacks", "-l:libnvrtc.so.13", "-l:libcufft.so.12", "-l:libcudart.so.13")
-	got, want := strings.Split(strings.TrimRight(newApp(t, "cpu", exe).run().stdout, "\n"), "\n"), recordedLines(t, "fft_callbacks")
-	if len(got) != len(want) {
-		t.Fatalf("%d lines, on an H200 %d", len(got), len(want))
-	}
-	for i := range want {
-		if why := differs(got[i], want[i]); why != "" {
-			t.Errorf("%s: %s\n%.200s\n%.200s", strings.Split(want[i], " | ")[0], why, got[i], want[i])
-		}
-	}
+	sameAsRecorded(t, "fft_callbacks", nil, "-l:libnvrtc.so.13", "-l:libcufft.so.12", "-l:libcudart.so.13")
 }

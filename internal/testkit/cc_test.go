@@ -74,6 +74,27 @@ func builtPrints(t *testing.T, source, want string, flags ...string) {
 	}
 }
 
+// TestNames: programs that others look for are found under their names after links are resolved, as CuPy does with nvcc, and
+// through links of other names.
+func TestNames(t *testing.T) {
+	bin := filepath.Join(filepath.Dir(appLibraries(t)), "bin")
+	for name, want := range map[string]string{"nvcc": "Cuda compiler driver", "ptxas": "assembler of PTX"} {
+		path, err := filepath.EvalSymlinks(filepath.Join(bin, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		link := filepath.Join(t.TempDir(), name+"-13")
+		if err := os.Symlink(path, link); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []string{path, link} {
+			if out, err := exec.Command(p, "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("%s --version: %v\n%s", p, err, out)
+			}
+		}
+	}
+}
+
 // TestThrust builds a program with Thrust and CUB of the CCCL that KUDZU_CCCL names (the folder that has thrust, cub and cuda).
 func TestThrust(t *testing.T) {
 	cccl := os.Getenv("KUDZU_CCCL")
@@ -99,6 +120,65 @@ func TestBarrier(t *testing.T) {
 // TestLibraryTypes builds a program with what C++ has of libraries' headers beside their functions.
 func TestLibraryTypes(t *testing.T) {
 	builtPrints(t, "libs/types.cu", "callback 8\nproduct 0: 7 10 15 22\nbatch 0: 5 25\npointers 0: 30\nother 15\n", "-O1", "-arch=sm_80", "-lcublas")
+}
+
+// TestGuards builds a program that asks by macros for headers and versions, with and without what kernels may call of the runtime, and
+// one of cuBLAS without handles.
+func TestGuards(t *testing.T) {
+	libs := []string{"-O1", "-arch=sm_80", "-lcublas", "-lcufft", "-lcusparse", "-lcusolver", "-lcurand", "-lcuda"}
+	builtPrints(t, "libs/guards.cu", "1 1 1 1 1\n", libs...)
+	builtPrints(t, "libs/guards.cu", "1 1 1 1 1\n", append(libs, "-rdc=true")...)
+	builtPrints(t, "libs/old.cu", "0 0: 300 | 105 147 147 210\n", "-lcublas")
+}
+
+// TestRuntimeChildren builds a program that has NVRTC compile kernels that launch kernels, and links them with libcudadevrt.a.
+func TestRuntimeChildren(t *testing.T) {
+	builtPrints(t, "libs/children.cu", "6 children.cu(5): error: kernel launch from __device__ or __global__ functions requires separate compilation mode\n"+
+		"0\n0 0 0 0 0 0\n0: 40 80 1010101 9 0\n", "-O1", "-arch=sm_80", "-lnvrtc", "-lcuda", `-DDEVRT="`+filepath.Join(appLibraries(t), "libcudadevrt.a")+`"`)
+}
+
+// TestLinkedFile makes files of device code as CuPy has nvcc do it: by links of an object too, and with warnings.
+func TestLinkedFile(t *testing.T) {
+	if compile.Clang() == "" {
+		t.Skip("this machine has no clang 19 or newer")
+	}
+	bin, dir := filepath.Join(filepath.Dir(appLibraries(t)), "bin"), t.TempDir()
+	object, ptx := filepath.Join(dir, "x.o"), filepath.Join(dir, "x.ptx")
+	source := filepath.Join(repository, "testdata/cc/children.cu")
+	for _, args := range [][]string{
+		{"--ptx", "-dc", source, "-o", ptx},
+		{"-dc", source, "-o", object},
+		{"--cubin", "--device-link", object, "-o", object + ".cubin"},
+		{"--fatbin", "-dlink", object, "-o", object + ".fatbin"},
+	} {
+		if out, err := exec.Command(filepath.Join(bin, "nvcc"), append([]string{"-gencode=arch=compute_90,code=sm_90"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	// Code for the device alone has no host's side that would warn; assert and printf need no header.
+	unused := filepath.Join(dir, "unused.cu")
+	text := "__global__ void k(int *p) {\n  int j;\n  assert(p);\n  printf(\"%d\", *p);\n}\n"
+	if err := os.WriteFile(unused, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		quiet string
+		want  bool
+	}{{"-O1", true}, {"-w", false}} {
+		out, err := exec.Command(filepath.Join(bin, "nvcc"), "-cubin", c.quiet, unused, "-o", object+".unused").CombinedOutput()
+		if err != nil || strings.Contains(string(out), "unused.cu:2:7: warning") != c.want {
+			t.Errorf("nvcc -cubin %s: %v\n%s", c.quiet, err, out)
+		}
+	}
+	if b, err := os.ReadFile(ptx); err != nil || !strings.Contains(string(b), ".target sm_90") {
+		t.Errorf("PTX: %v\n%.200s", err, b)
+	}
+	for _, file := range []string{object + ".cubin", object + ".fatbin"} {
+		out, err := exec.Command(filepath.Join(bin, "cuobjdump"), "-ptx", file).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "_Z6parentPi") {
+			t.Errorf("%s: %v\n%.300s", file, err, out)
+		}
+	}
 }
 
 // TestNCCLDevice builds a program with kernels for NCCL's device communicators, of which there are none.

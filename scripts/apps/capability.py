@@ -4,6 +4,7 @@ processor time of a call once everything is compiled.
 
   capability.py cupy|torch|warp|triton     a line an operation: NAME right|wrong|failed MILLISECONDS WHY
 """
+import os
 import sys
 import tempfile
 import time
@@ -11,6 +12,13 @@ import time
 import numpy as np
 
 rng = np.random.default_rng(7)
+
+
+def processor_time():
+    """Of all threads: reading a thread's clock brings its part of the process's up to date."""
+    for thread in os.listdir("/proc/self/task"):
+        time.clock_gettime(~int(thread) << 3 | 6)
+    return time.process_time()
 
 
 def report(name, call, want, tolerance=1e-5):
@@ -22,9 +30,9 @@ def report(name, call, want, tolerance=1e-5):
         off = np.abs(got - want).max() / scale if got.shape == want.shape else np.inf
         best = np.inf
         for _ in range(3):
-            start = time.process_time()
+            start = processor_time()
             call()
-            best = min(best, time.process_time() - start)
+            best = min(best, processor_time() - start)
         good = off <= tolerance
         print(f"{name} {'right' if good else 'wrong'} {1e3 * best:.2f}" + ("" if good else f" off by {off:.2g}"), flush=True)
     except Exception as e:  # a client has many ways to say that something did not work

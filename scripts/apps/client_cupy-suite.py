@@ -30,7 +30,7 @@ def main():
     part = next((p for p in PARTS if p not in client.done), None)
     if part is None:
         return
-    if not run(client, "cupy", sys.argv[1:] or ["-m", "not slow", part]):
+    if not run(client, "cupy", sys.argv[1:] or ["-m", "not slow", part], cupy.cuda.runtime.deviceSynchronize):
         if sys.argv[1:]:
             return
         client.write(case=part, status="module", launches=0)

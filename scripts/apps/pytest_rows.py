@@ -11,10 +11,11 @@ TEST_SECONDS, PROCESS_SECONDS = 150, 500
 
 
 class Rows:
-    """A plugin of pytest: skips what has a row, writes a row for what ran, and ends the process when it is old."""
+    """A plugin of pytest: skips what has a row, writes a row for what ran, and ends the process when it is old, or when wait, which
+    waits for the device, says that a kernel failed: the test that launched it has failed, and others would."""
 
-    def __init__(self, client, part):
-        self.client, self.part, self.end = client, part, time.monotonic() + PROCESS_SECONDS
+    def __init__(self, client, part, wait):
+        self.client, self.part, self.wait, self.end = client, part, wait, time.monotonic() + PROCESS_SECONDS
         self.old = False
 
     def name(self, nodeid):
@@ -30,6 +31,10 @@ class Rows:
         self.row = {"status": "right"}
         before, begin = launches(), time.perf_counter()
         yield
+        try:
+            self.wait()
+        except Exception as e:  # whatever the client raises
+            self.row, self.end = {"status": "failed", "note": f"after it: {e}"[:300]}, 0
         row = {"first_s": time.perf_counter() - begin, "launches": launches() - before, **self.row}
         self.client.write(case=self.name(item.nodeid), **row)
         if time.monotonic() > self.end:
@@ -45,9 +50,9 @@ class Rows:
             self.row = {"status": "skipped", "note": str(why)[:100]}
 
 
-def run(client, part, args):
+def run(client, part, args, wait=lambda: None):
     """Runs tests of the folder that this process is in. True: the process is old, and another one is to go on."""
-    rows = Rows(client, part)
+    rows = Rows(client, part, wait)
     options = ["-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", f"--timeout={TEST_SECONDS}", "--timeout-method=thread"]
     pytest.main([*options, *args], plugins=[rows])
     return rows.old

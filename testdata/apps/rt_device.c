@@ -100,6 +100,7 @@ int main(void) {
 	EXPECT(v, 1);
 	OK(cudaDeviceEnablePeerAccess(1, 0));
 	EXPECT(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessAlreadyEnabled);
+	EXPECT(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported); // the current one; as an H200
 	int data[4] = {1, 2, 3, 4}, back[4] = {0};
 	OK(cudaMemcpy(p, data, sizeof data, cudaMemcpyHostToDevice));
 	OK(cudaMemcpyPeer(q, 1, p, 0, sizeof data));

@@ -22,6 +22,9 @@
 #ifdef __CUDACC_RTC__
 #include "std.h"
 #include "zruntime_types.h"
+#ifdef __CUDACC_RDC__
+#include "children.h"
+#endif
 #include "../nv/target" // NVRTC has it without being asked
 // NVIDIA's NVRTC has the functions of its own cuda_fp16.h and cuda_bf16.h in a library; here such a header brings them.
 #define __FORCE_INCLUDE_CUDA_FP16_HPP_FROM_FP16_H__
