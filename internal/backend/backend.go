@@ -207,7 +207,7 @@ type Program interface {
 	Kernel(name string) (Kernel, error)
 	// Var is where a variable lives and its size; ErrNotFound if there is none.
 	Var(name string) (Addr, uint64, error)
-	// Unload frees everything. The caller has finished all work that uses it.
+	// Unload frees everything, once the work that queues have of it is done. Later launches get ErrClosed.
 	Unload() error
 }
 

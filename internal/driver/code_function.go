@@ -89,7 +89,9 @@ func (t *Thread) function(h cu.CUfunction) (*Function, error) {
 	}
 	f := s.functions.Get(handleValue(h))
 	if f == nil {
-		return nil, errInvalidHandle
+		if f = s.inGraphs(h); f == nil {
+			return nil, errInvalidHandle
+		}
 	}
 	return f, f.mod.ctx.usable()
 }

@@ -11,14 +11,14 @@ import (
 
 // scratch is the memory of one launch being prepared. Launches are frequent and must not allocate.
 type scratch struct {
-	launch backend.Launch
-	params []byte
-	given  []byte     // parameters laid out already, by a shim
-	event  cu.CUevent // to record behind the kernel
-	early  bool       // it may begin before the kernel before it ends
-	gen    uint64     // of a pass for launches like this; 0: they get none
-	name   uint64     // what such launches call the function
-	like   *Like      // a library's call that is this launch, or nil
+	launch   backend.Launch
+	params   []byte
+	given    []byte     // parameters laid out already, by a shim
+	event    cu.CUevent // to record behind the kernel
+	early    bool       // it may begin before the kernel before it ends
+	gen      uint64     // of a pass for launches like this; 0: they get none
+	name     uint64     // what such launches call the function
+	template *Template  // a library's call that is this launch, or nil
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{params: make([]byte, 0, 512)} }}
@@ -192,8 +192,8 @@ func (t *Thread) enqueue(sc *scratch, f *Function, stream cu.CUstream, st *Strea
 	if sc.gen != 0 {
 		t.ticket(sc, f, stream, st)
 	}
-	if sc.like != nil {
-		t.ticketLike(sc, f, stream, st)
+	if sc.template != nil {
+		t.ticketTemplate(sc, f, stream, st)
 	}
 	return nil
 }

@@ -262,6 +262,12 @@ func varDecl(v *ptx.Var) backend.VarDecl {
 
 // drop ends a module whose work is done.
 func (m *Module) drop() {
+	m.forget()
+	_ = m.prog.Unload()
+}
+
+// forget ends the handles of a module, and what is known by them.
+func (m *Module) forget() {
 	s := m.ctx.state
 	s.modules.Delete(handleValue(m.handle))
 	m.mu.Lock()
@@ -274,7 +280,6 @@ func (m *Module) drop() {
 		a.release()
 	}
 	m.dropRefs()
-	_ = m.prog.Unload()
 }
 
 // owns reports whether a range is one of the module's variables.

@@ -9,7 +9,7 @@ import (
 )
 
 // Calls of libraries on the fast path. A library's function that is one launch, whose arguments decide all but addresses and scalars,
-// says so (Like): C makes the same launch for calls that differ in those only.
+// says so (Template): C makes the same launch for calls that differ in those only.
 
 // Modes are two words of a library's handle that decide what its calls do, where C sees them: its stream, and whatever else.
 type Modes struct{ words []atomic.Uint64 }
@@ -59,8 +59,9 @@ func HostNumber(p hostmem.Ptr, offset int, wide, complex, notZero bool) Patch {
 	return Patch{backend.Patch{Kind: kind, Offset: offset, NotZero: notZero}, uint64(p)}
 }
 
-// Like says what calls are like the one under way. Its handle is the first argument; patches come in the order of the arguments.
-type Like struct {
+// Template is a launch that calls like the one under way are, but for some arguments. Its handle is the first argument; patches come in
+// the order of the arguments.
+type Template struct {
 	Generation uint64 // as read before the first check
 	Handle     uint64
 	Modes      *Modes
@@ -68,13 +69,13 @@ type Like struct {
 	Patches    []Patch
 }
 
-// LaunchLike is LaunchPacked that is all a call does. Without a Like it is no more.
-func (t *Thread) LaunchLike(f cu.CUfunction, grid, block [3]uint32, shared uint32, stream cu.CUstream, params []byte, like *Like) error {
+// LaunchTemplate is LaunchPacked that is all a call does. Without a template it is no more.
+func (t *Thread) LaunchTemplate(f cu.CUfunction, grid, block [3]uint32, shared uint32, stream cu.CUstream, params []byte, template *Template) error {
 	sc := scratches.Get().(*scratch)
 	sc.launch = backend.Launch{Grid: grid, Block: block, DynamicShared: shared}
-	sc.given, sc.like = params, like
+	sc.given, sc.template = params, template
 	err := t.launch(sc, f, stream, hostmem.Nil, hostmem.Nil)
-	sc.given, sc.like = nil, nil
+	sc.given, sc.template = nil, nil
 	scratches.Put(sc)
 	return err
 }
@@ -85,21 +86,21 @@ type libraryCall struct {
 	args      hostmem.Ptr
 }
 
-// ticketLike lets C make calls like the one whose launch was put into st a moment ago.
+// ticketTemplate lets C make calls like the one whose launch was put into st a moment ago.
 //
 // Preconditions: what begin takes is held.
-func (t *Thread) ticketLike(sc *scratch, f *Function, stream cu.CUstream, st *Stream) {
-	like := sc.like
+func (t *Thread) ticketTemplate(sc *scratch, f *Function, stream cu.CUstream, st *Stream) {
+	template := sc.template
 	q, ok := st.q.(backend.FastPathQueue)
-	if !ok || t.Call == 0 || like.Generation == 0 || like.Modes == nil || launchBlocking() {
+	if !ok || t.Call == 0 || template.Generation == 0 || template.Modes == nil || launchBlocking() {
 		return
 	}
 	call := hostmem.Load[libraryCall](hostmem.Ptr(t.Call))
-	c := backend.LibraryCall{ID: call.id, Args: hostmem.Slice[uint64](call.args, int(call.words)), Handle: like.Modes.words, Now: like.Now}
-	if len(c.Args) == 0 || c.Args[0] != like.Handle || !locate(&c, like.Patches) {
+	c := backend.LibraryCall{ID: call.id, Args: hostmem.Slice[uint64](call.args, int(call.words)), Handle: template.Modes.words, Now: template.Now}
+	if len(c.Args) == 0 || c.Args[0] != template.Handle || !locate(&c, template.Patches) {
 		return
 	}
-	if key := t.ticketKey(like.Generation, stream, st); key.Generation != 0 {
+	if key := t.ticketKey(template.Generation, stream, st); key.Generation != 0 {
 		q.TicketLibrary(key, f.kernel, &sc.launch, &c, st.put)
 	}
 }

@@ -101,6 +101,7 @@ type state struct {
 	names        nameTable
 	graves       graveyard
 	captureModes sync.Map      // Thread.ID to cu.CUstreamCaptureMode
+	graphOnly    sync.Map      // cu.CUfunction to weak.Pointer[Function]: of discarded modules
 	contextN     atomic.Uint64 // last context id
 	domainN      atomic.Uint64 // last fault domain
 	streamN      atomic.Uint64 // last stream id

@@ -19,7 +19,7 @@ func (t *Thread) LoadText(name, text string) (cu.CUmodule, error) {
 
 // LaunchPacked is LaunchKernel with the parameters laid out as the kernel declares them.
 func (t *Thread) LaunchPacked(f cu.CUfunction, grid, block [3]uint32, shared uint32, stream cu.CUstream, params []byte) error {
-	return t.LaunchLike(f, grid, block, shared, stream, params, nil)
+	return t.LaunchTemplate(f, grid, block, shared, stream, params, nil)
 }
 
 // TakeMemory is MemAlloc that a stream's capture does not forbid.

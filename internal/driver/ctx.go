@@ -42,18 +42,19 @@ type Context struct {
 	tailAt uint64                              // guarded by tailMu
 
 	mu        lockrank.Mutex[lockrank.DriverContext]
-	flags     uint32                   // guarded by mu, as the rest
-	refs      int                      // cuCtxAttach
-	limits    [numLimits]uint64        //
-	cache     cu.CUfunc_cache          //
-	streams   map[*Stream]struct{}     // created ones
-	perThread map[uint64]*Stream       // by Thread.ID
-	events    map[*Event]struct{}      //
-	modules   map[*Module]struct{}     //
-	zombies   []*Stream                // destroyed while busy
-	peers     map[cu.CUcontext]*Device // CtxEnablePeerAccess: the other context's
-	loaded    map[*Library]*Module     // libraries used here
-	staging   []stagedCopy             // buffers of copies in flight
+	flags     uint32                              // guarded by mu, as the rest
+	refs      int                                 // cuCtxAttach
+	limits    [numLimits]uint64                   //
+	cache     cu.CUfunc_cache                     //
+	streams   map[*Stream]struct{}                // created ones
+	perThread map[uint64]*Stream                  // by Thread.ID
+	events    map[*Event]struct{}                 //
+	modules   map[*Module]struct{}                //
+	discarded map[backend.Program][]cu.CUfunction // of modules that only graphs have, with what graphOnly has of them
+	zombies   []*Stream                           // destroyed while busy
+	peers     map[cu.CUcontext]*Device            // CtxEnablePeerAccess: the other context's
+	loaded    map[*Library]*Module                // libraries used here
+	staging   []stagedCopy                        // buffers of copies in flight
 
 	lanes      []backend.Queue // queues of graphs that no executable has
 	laneQueues []backend.Queue // all queues of graphs
@@ -141,7 +142,8 @@ func (c *Context) put() {
 	}
 	all := c.allStreams()
 	streams, events, modules, lanes, peers := c.streams, c.events, c.modules, c.laneQueues, c.peers
-	c.lanes, c.laneQueues = nil, nil
+	discarded := c.discarded
+	c.lanes, c.laneQueues, c.discarded = nil, nil, nil
 	c.streams, c.events, c.modules, c.perThread, c.zombies, c.loaded, c.peers = nil, nil, nil, nil, nil, nil, nil
 	c.blocking.Store(nil)
 	c.mu.Unlock()
@@ -165,6 +167,9 @@ func (c *Context) put() {
 	}
 	for m := range modules {
 		m.drop()
+	}
+	for p, kept := range discarded {
+		c.state.unload(p, kept)
 	}
 	for _, a := range c.state.allocs.takeAll(func(a *alloc) bool { return a.ctx == c && a.kind != allocMapped }) {
 		a.release()

@@ -25,7 +25,7 @@ type kernelTask struct {
 func (k *kernelTask) kind() cu.CUgraphNodeType { return cu.CU_GRAPH_NODE_TYPE_KERNEL }
 
 func (k *kernelTask) run(q backend.Queue) error {
-	if k.f.mod.ctx.state.functions.Get(handleValue(k.f.handle)) != k.f {
+	if s := k.f.mod.ctx.state; s.functions.Get(handleValue(k.f.handle)) != k.f && s.inGraphs(k.f.handle) != k.f {
 		return errInvalidHandle // its module was unloaded
 	}
 	touched()

@@ -23,6 +23,8 @@ type (
 	SolverHandle      struct{}
 	DNNHandle         struct{}
 	DNNDescriptor     struct{}
+	DNNProgram        struct{}
+	DNNFused          struct{}
 	FftPlan           struct{}
 	FftPlans          struct{}
 	SparseHandle      struct{}
@@ -165,6 +167,8 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[DNNHandle](), Where: "shim/cudnn.library", Guards: "stream of a handle"},
 		{Lock: reflect.TypeFor[SolverFactors](), Where: "shim/cusolver", Guards: "factors of sparse matrices that are kept between calls, during these", Waits: true},
 		{Lock: reflect.TypeFor[DNNDescriptor](), Where: "shim/cudnn/graph.Descriptor", Guards: "attributes of a descriptor until it is finalized"},
+		{Lock: reflect.TypeFor[DNNProgram](), Where: "shim/cudnn/fuse.Program", Guards: "the kernels of an expression, by shape"},
+		{Lock: reflect.TypeFor[DNNFused](), Where: "shim/cudnn/fuse", Guards: "the kernels of all expressions, and which were launched last"},
 		{Lock: reflect.TypeFor[SolverHandle](), Where: "shim/cusolver", Guards: "stream and modes of a handle, and what parameters say"},
 		{Lock: reflect.TypeFor[FftPlan](), Where: "shim/cufft.plan", Guards: "what a plan is made of, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[FftPlans](), Where: "shim/cufft", Guards: "the plans and descriptors that programs hold"},

@@ -55,6 +55,17 @@ func (k *Kernels) function(d *driver.Thread, name string) (cu.CUfunction, error)
 	return f, nil
 }
 
+// Discard ends the modules, in every context. Nobody is launching from them, or will; graphs that have their kernels keep those.
+func (k *Kernels) Discard() {
+	k.mu.Lock()
+	loaded := k.loaded
+	k.loaded = nil
+	k.mu.Unlock()
+	for _, m := range loaded {
+		driver.Discard(m.handle)
+	}
+}
+
 // gone says that the module went with what its context had.
 func (m *module) gone(d *driver.Thread) bool {
 	_, err := d.ModuleGetFunctionCount(m.handle)
@@ -67,7 +78,7 @@ func (k *Kernels) Launch(d *driver.Thread, stream cu.CUstream, name string, grid
 	if err != nil {
 		return err
 	}
-	return d.LaunchLike(f, grid, block, 0, stream, p.bytes, p.Like)
+	return d.LaunchTemplate(f, grid, block, 0, stream, p.bytes, p.Template)
 }
 
 // plainShared is what a block may have of shared memory without asking for more.
@@ -89,8 +100,8 @@ func (k *Kernels) LaunchShared(d *driver.Thread, stream cu.CUstream, name string
 
 // Params lays kernel parameters out, each at its natural alignment.
 type Params struct {
-	bytes []byte
-	Like  *driver.Like // the launch is all that a library's call does, or nil
+	bytes    []byte
+	Template *driver.Template // the launch is all that a library's call does, or nil
 }
 
 // paramRoom is as much as the parameters of most kernels take: they are laid out at every call, in one piece of memory.
