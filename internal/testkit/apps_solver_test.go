@@ -1,53 +1,67 @@
 package testkit
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-// reduced are functions whose results an error of the first steps grows in: they are as far from each other as from the exact ones.
-var reduced = []string{"sytrd", "ormtr", "orgtr", "gebrd", "orgbr"}
-
-// solverBound is how far a number of a line may be off, as a share of the line's largest.
-func solverBound(line string) float64 {
-	words := strings.Fields(line)
-	share := 0x1p-38
-	if words[1] == "f32" || words[1] == "c32" {
-		share = 0x1p-16
-	}
-	if slices.Contains(reduced, words[0]) {
-		share *= 8
-	}
-	if words[0] == "csreigvsi" { // it ends where a step changes little
-		share = 0x1p-16
-	}
-	return share
+// linear are the programs that recorded cuSOLVER and cuBLAS: their libraries, what of a line's words names what must have 20 results, and how
+// many of these there are.
+var linear = []struct {
+	name, libraries string
+	key, count      int
+}{
+	{"solver_more", "cusolver.so.12 cusparse.so.12", 1, 74}, {"solver_sparse", "cusolver.so.12 cusparse.so.12", 1, 14},
+	{"solver_rest", "cusolver.so.12 cusparse.so.12", 1, 22}, {"blas_levels", "cublas.so.13", 1, 63}, {"blas_types", "cublas.so.13 cublasLt.so.13", 5, 191},
 }
 
-// TestAppSolver makes the calls of cuSOLVER's dense and sparse functions that an H200 answered, and compares statuses, devInfo and
-// numbers.
+// linearOther are lines that we answer otherwise than the H200 did: what a line's first words are, of all types and functions, and why.
+var linearOther = map[string][]struct{ line, why string }{
+	"solver_rest": {
+		{`^sytri `, "CUDA 13.0 leaves what sytrf made as it is; ours are the inverses"},
+		{`^Xgesvdr [fc]32 `, "by its random method an H200 is 2^-13 of the largest value off the exact ones; ours and its f64 are not"},
+	},
+	"blas_types": {
+		{`^Gemm\w*Ex s8 s8 s32 7[23] (32 20 40 [01]|64 48 64 [01]) `, "CUDA 13.0 refuses some shapes of 8 bits, which its manual allows"},
+	},
+}
+
+// TestAppSolver makes the calls of cuSOLVER and cuBLAS that an H200 answered, and compares statuses, devInfo and numbers.
 func TestAppSolver(t *testing.T) {
-	for name, functions := range map[string]int{"solver_more": 74, "solver_sparse": 14} {
-		exe := appProgram(t, name, "-w", "-l:libcusolver.so.12", "-l:libcusparse.so.12", "-l:libcudart.so.13", "-lm")
-		got := strings.Split(strings.TrimRight(newApp(t, "cpu", exe).run().stdout, "\n"), "\n")
-		want := recordedLines(t, name)
+	for _, p := range linear {
+		flags := []string{"-w", "-l:libcudart.so.13", "-lm", "-ldl"}
+		for _, l := range strings.Fields(p.libraries) {
+			flags = append(flags, "-l:lib"+l)
+		}
+		got := strings.Split(strings.TrimRight(newApp(t, "cpu", appProgram(t, p.name, flags...)).run().stdout, "\n"), "\n")
+		want := recordedLines(t, p.name)
 		if len(got) != len(want) {
-			t.Errorf("%s: %d lines, on an H200 %d", name, len(got), len(want))
+			t.Errorf("%s: %d lines, on an H200 %d", p.name, len(got), len(want))
 			continue
 		}
-		results := map[string]int{}
+		results, wrong, listed := map[string]int{}, 0, 0
+	lines:
 		for i := range want {
-			g, w := strings.Split(got[i], " | "), strings.Split(want[i], " | ")
-			if len(g) != len(w) || !slices.Equal(g[:len(g)-1], w[:len(w)-1]) {
-				t.Errorf("%.100s\non an H200 %.100s", got[i], want[i])
-			} else if why := apart(strings.Fields(g[len(g)-1]), strings.Fields(w[len(w)-1]), solverBound(w[0])); why != "" {
-				t.Errorf("%s: %s", w[0], why)
+			w := strings.Fields(want[i])
+			results[strings.Join(w[:p.key], " ")]++
+			for _, o := range linearOther[p.name] {
+				if regexp.MustCompile(o.line).MatchString(want[i]) && differs(p.name, got[i], want[i]) != "" {
+					listed++
+					continue lines
+				}
 			}
-			results[strings.Fields(w[0])[0]]++
+			if strings.Contains(want[i], "| missing |") { // CUDA 13.0 has no such function
+				listed++
+			} else if why := differs(p.name, got[i], want[i]); why != "" {
+				if wrong++; wrong <= 20 {
+					t.Errorf("%s: %s\n\tgot  %.200s\n\twant %.200s", p.name, why, got[i], want[i])
+				}
+			}
 		}
-		if len(results) != functions {
-			t.Errorf("%s: %d functions", name, len(results))
+		t.Logf("%s: %d of %d lines agree, %d are listed", p.name, len(want)-wrong-listed, len(want), listed)
+		if len(results) != p.count {
+			t.Errorf("%s: %d functions or combinations", p.name, len(results))
 		}
 		for f, n := range results {
 			if n < 20 {

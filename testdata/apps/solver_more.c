@@ -1,84 +1,11 @@
 // Records results of cuSOLVER's dense functions, each with all its types and many sizes. A line is: function, type and sizes | statuses
 // | numbers. Matrices are far from singular, and results are those that do not depend on an algorithm: solutions, inverses, values, and
 // absolute values of what has a sign of its own.
-#include <cuda_runtime_api.h>
+#include "solver_record.h"
 #include <cusolverDn.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static unsigned long long state;
-static double next(void) { // between -1 and 1, 20 bits, so that every type has them exactly
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return (double)(long long)(state >> 44) / 524288.0 - 1;
-}
-typedef struct {
-    int cplx, dbl;
-} kind;
 static cusolverDnHandle_t H;
 static cusolverDnParams_t P;
-static size_t size_of(kind k) { return (size_t)(k.dbl ? 8 : 4) << k.cplx; }
-static void *room(size_t n) {
-    void *d = 0;
-    cudaMalloc(&d, n + 256);
-    cudaMemset(d, 0, n + 256);
-    return d;
-}
-static void put(kind k, void *p, size_t i, double re, double im) {
-    if (k.dbl) ((double *)p)[i << k.cplx] = re;
-    else ((float *)p)[i << k.cplx] = (float)re;
-    if (k.cplx && k.dbl) ((double *)p)[2 * i + 1] = im;
-    else if (k.cplx) ((float *)p)[2 * i + 1] = (float)im;
-}
-enum { ANY, HERMITIAN, POSITIVE, HEAVY, SYMMETRIC }; // HEAVY: a large diagonal
-static void *matrix(kind k, int m, int n, int shape, int seed) {
-    char *h = calloc((size_t)m * n, size_of(k));
-    state = (unsigned long long)seed;
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < m; i++) {
-            double re = next(), im = k.cplx ? next() : 0;
-            if (shape == HEAVY && i == j) re += 2 * n;
-            if (shape == POSITIVE && i == j) re += 2 * n;
-            if ((shape == HERMITIAN || shape == POSITIVE) && i == j) im = 0;
-            if (shape == SYMMETRIC && i == j) re += 2 * n;
-            if (shape == HERMITIAN || shape == POSITIVE || shape == SYMMETRIC) {
-                if (i < j) continue;
-                if (i != j) put(k, h, (size_t)i * m + j, re, shape == SYMMETRIC ? im : -im);
-            }
-            put(k, h, (size_t)j * m + i, re, im);
-        }
-    void *d = room((size_t)m * n * size_of(k));
-    cudaMemcpy(d, h, (size_t)m * n * size_of(k), cudaMemcpyHostToDevice);
-    free(h);
-    return d;
-}
-static void head(const char *f, kind k, int m, int n, int x) {
-    static const char *names[] = {"f32", "f64", "c32", "c64"};
-    printf("%s %s %d %d %d |", f, names[2 * k.cplx + k.dbl], m, n, x);
-}
-static int *info;
-static void status(int s) {
-    int h = -99;
-    cudaDeviceSynchronize();
-    cudaMemcpy(&h, info, 4, cudaMemcpyDeviceToHost);
-    printf(" %d %d |", s, h);
-    cudaMemset(info, 0, 4);
-}
-// numbers of d: reals, at most so many, as they are or without their signs.
-static void show(const void *d, int dbl, size_t n, int absolute) {
-    char *h = malloc(n * 8 + 8);
-    cudaMemcpy(h, d, n * (dbl ? 8 : 4), cudaMemcpyDeviceToHost);
-    for (size_t i = 0; i < n && i < 24; i++) {
-        size_t at = n <= 24 ? i : i * 2654435761u % n;
-        double v = dbl ? ((double *)h)[at] : ((float *)h)[at];
-        if (absolute) v = fabs(v);
-        if (dbl) printf(" %.15g", v);
-        else printf(" %.8g", v);
-    }
-    free(h);
-}
-static void end(void) { puts(""), fflush(stdout); }
 
 #define CALL(k, f, ...)                                                                                                                    \
     (!(k).cplx ? (k).dbl ? cusolverDnD##f(H, __VA_ARGS__) : cusolverDnS##f(H, __VA_ARGS__)                                                 \
@@ -359,7 +286,6 @@ static void refined(int n) {
 }
 
 int main(void) {
-    static const kind kinds[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
     static const int sizes[] = {1, 2, 3, 5, 16, 24, 33, 48};
     if (cusolverDnCreate(&H)) return 1;
     cusolverDnCreateParams(&P);

@@ -1,42 +1,17 @@
 // Records results of cuSOLVER's sparse functions, each with four types and many sizes. A line is: function, type and sizes | statuses |
 // numbers. Matrices are positive definite, so that solutions do not depend on an order.
-#include <cuda_runtime_api.h>
+#include "solver_record.h"
 #include <cusolverSp.h>
 #include <cusolverSp_LOWLEVEL_PREVIEW.h>
 #include <cusparse.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static unsigned long long state;
-static double next(void) { // between -1 and 1, 20 bits, so that every type has them exactly
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return (double)(long long)(state >> 44) / 524288.0 - 1;
-}
-typedef struct {
-    int cplx, dbl;
-} kind;
 static cusolverSpHandle_t H;
 static cusparseMatDescr_t D;
-static size_t size_of(kind k) { return (size_t)(k.dbl ? 8 : 4) << k.cplx; }
-static void *up(const void *h, size_t n) {
-    void *d = 0;
-    cudaMalloc(&d, n + 256);
-    if (h) cudaMemcpy(d, h, n, cudaMemcpyHostToDevice);
-    else cudaMemset(d, 0, n);
-    return d;
-}
-static void put(kind k, void *p, size_t i, double re, double im) {
-    if (k.dbl) ((double *)p)[i << k.cplx] = re;
-    else ((float *)p)[i << k.cplx] = (float)re;
-    if (k.cplx && k.dbl) ((double *)p)[2 * i + 1] = im;
-    else if (k.cplx) ((float *)p)[2 * i + 1] = (float)im;
-}
 enum { MOST = 48 };
 static int n, nnz, row[MOST + 1], col[MOST * MOST], *drow, *dcol;
 static void *val, *dval, *rhs, *drhs, *x, *dx;
 // A band and some numbers beside it, Hermitian, with a large diagonal.
-static void matrix(kind k, int size, int seed) {
+static void sparse(kind k, int size, int seed) {
     static double re[MOST][MOST], im[MOST][MOST];
     memset(re, 0, sizeof re), memset(im, 0, sizeof im);
     n = size, state = (unsigned long long)seed;
@@ -56,29 +31,13 @@ static void matrix(kind k, int size, int seed) {
     for (int i = 0; i < 3 * n; i++) put(k, rhs, (size_t)i, next(), k.cplx ? next() : 0);
     drow = up(row, 4 * (size_t)(n + 1)), dcol = up(col, 4 * (size_t)nnz), dval = up(val, nnz * size_of(k)), drhs = up(rhs, 3 * (size_t)n * size_of(k)), dx = up(0, 3 * (size_t)n * size_of(k));
 }
-static void head(const char *f, kind k, int a) {
-    static const char *names[] = {"f32", "f64", "c32", "c64"};
-    printf("%s %s %d %d %d |", f, names[2 * k.cplx + k.dbl], n, nnz, a);
-}
-static void show(const void *p, int device, kind k, size_t count) {
-    count <<= k.cplx;
-    char *h = malloc(count * 8 + 8);
-    cudaDeviceSynchronize();
-    cudaMemcpy(h, p, count * (k.dbl ? 8 : 4), device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
-    for (size_t i = 0; i < count && i < 24; i++) {
-        size_t at = count <= 24 ? i : i * 2654435761u % count;
-        if (k.dbl) printf(" %.15g", ((double *)h)[at]);
-        else printf(" %.8g", ((float *)h)[at]);
-    }
-    free(h), puts(""), fflush(stdout);
-}
 #define CALL(k, f, ...)                                                                                                                    \
     (!(k).cplx ? (k).dbl ? cusolverSpD##f(H, __VA_ARGS__) : cusolverSpS##f(H, __VA_ARGS__)                                                 \
                : (k).dbl ? cusolverSpZ##f(H, __VA_ARGS__) : cusolverSpC##f(H, __VA_ARGS__))
 #define SOLVE(f, v, r, c, b, to, device)                                                                                                   \
     {                                                                                                                                      \
         int singular = -7, s = CALL(k, f, n, nnz, D, v, r, c, b, 1e-6, order, to, &singular);                                              \
-        head(#f, k, order), printf(" %d %d |", s, singular), show(to, device, k, (size_t)n);                                               \
+        head(#f, k, n, nnz, order), printf(" %d %d |", s, singular), show(to, k.dbl, ((size_t)n) << k.cplx, 0), end();                                               \
     }
 static void solvers(kind k, int order) {
     SOLVE(csrlsvqr, dval, drow, dcol, drhs, dx, 1)
@@ -89,7 +48,7 @@ static void solvers(kind k, int order) {
     int rank = -7, p[MOST];
     double norm[2] = {0, 0};
     int s = CALL(k, csrlsqvqrHost, n, n, nnz, D, val, row, col, rhs, 1e-6, &rank, x, p, (void *)norm);
-    head("csrlsqvqrHost", k, 0), printf(" %d %d |", s, rank), show(x, 0, k, (size_t)n);
+    head("csrlsqvqrHost", k, n, nnz, 0), printf(" %d %d |", s, rank), show(x, k.dbl, ((size_t)n) << k.cplx, 0), end();
 }
 static void values(kind k) {
     char start[MOST * 16], mu[16], *dmu = up(0, 16), *dstart;
@@ -102,7 +61,7 @@ static void values(kind k) {
     else if (!k.cplx) s = cusolverSpDcsreigvsi(H, n, nnz, D, dval, drow, dcol, START(double, at), (void *)dstart, 500, 1e-13, (void *)dmu, dx);
     else if (!k.dbl) s = cusolverSpCcsreigvsi(H, n, nnz, D, dval, drow, dcol, START(cuComplex, at), (void *)dstart, 500, 1e-5f, (void *)dmu, dx);
     else s = cusolverSpZcsreigvsi(H, n, nnz, D, dval, drow, dcol, START(cuDoubleComplex, at), (void *)dstart, 500, 1e-13, (void *)dmu, dx);
-    head("csreigvsi", k, 0), printf(" %d |", s), show(dmu, 1, (kind){0, k.dbl}, 1);
+    head("csreigvsi", k, n, nnz, 0), printf(" %d |", s), show(dmu, k.dbl, 1, 0), end();
     if (!k.dbl) {
         cuComplex lo = {0, -1}, hi = {2.0f * n, 1};
         s = k.cplx ? cusolverSpCcsreigsHost(H, n, nnz, D, val, row, col, lo, hi, &count) : cusolverSpScsreigsHost(H, n, nnz, D, val, row, col, lo, hi, &count);
@@ -110,12 +69,12 @@ static void values(kind k) {
         cuDoubleComplex lo = {0, -1}, hi = {2.0 * n, 1};
         s = k.cplx ? cusolverSpZcsreigsHost(H, n, nnz, D, val, row, col, lo, hi, &count) : cusolverSpDcsreigsHost(H, n, nnz, D, val, row, col, lo, hi, &count);
     }
-    head("csreigsHost", k, 0), printf(" %d | %d\n", s, count);
+    head("csreigsHost", k, n, nnz, 0), printf(" %d | %d\n", s, count);
     s = cusolverSpXcsrissymHost(H, n, nnz, D, row, row + 1, col, &sym);
-    head("csrissymHost", k, 0), printf(" %d | %d\n", s, sym);
+    head("csrissymHost", k, n, nnz, 0), printf(" %d | %d\n", s, sym);
     int p[MOST], found = -7;
     s = CALL(k, csrzfdHost, n, nnz, D, val, row, col, p, &found);
-    head("csrzfdHost", k, 0), printf(" %d | %d\n", s, found);
+    head("csrzfdHost", k, n, nnz, 0), printf(" %d | %d\n", s, found);
 }
 static void batch(kind k) {
     csrqrInfo_t info;
@@ -128,7 +87,7 @@ static void batch(kind k) {
     int s1 = cusolverSpXcsrqrAnalysisBatched(H, n, n, nnz, D, drow, dcol, info);
     int s2 = CALL(k, csrqrBufferInfoBatched, n, n, nnz, D, d, drow, dcol, 3, info, &inside, &bytes);
     int s3 = CALL(k, csrqrsvBatched, n, n, nnz, D, d, drow, dcol, drhs, dx, 3, info, up(0, bytes));
-    head("csrqrsvBatched", k, 3), printf(" %d %d %d |", s1, s2, s3), show(dx, 1, k, (size_t)n * 3);
+    head("csrqrsvBatched", k, n, nnz, 3), printf(" %d %d %d |", s1, s2, s3), show(dx, k.dbl, ((size_t)n * 3) << k.cplx, 0), end();
     cusolverSpDestroyCsrqrInfo(info);
 }
 // The interface in steps.
@@ -140,30 +99,29 @@ static void steps(kind k) {
     s = cusolverSpXcsrcholAnalysis(H, n, nnz, D, drow, dcol, c), t = CALL(k, csrcholBufferInfo, n, nnz, D, dval, drow, dcol, c, &inside, &bytes);
     void *w = up(0, bytes);
     u = CALL(k, csrcholFactor, n, nnz, D, dval, drow, dcol, c, w), CALL(k, csrcholZeroPivot, c, 1e-6, &at), v = CALL(k, csrcholSolve, n, drhs, dx, c, w);
-    head("csrcholSolve", k, at), printf(" %d %d %d %d |", s, t, u, v), show(dx, 1, k, (size_t)n);
+    head("csrcholSolve", k, n, nnz, at), printf(" %d %d %d %d |", s, t, u, v), show(dx, k.dbl, ((size_t)n) << k.cplx, 0), end();
     cusolverSpDestroyCsrcholInfo(c);
     csrcholInfoHost_t ch;
     cusolverSpCreateCsrcholInfoHost(&ch);
     s = cusolverSpXcsrcholAnalysisHost(H, n, nnz, D, row, col, ch), t = CALL(k, csrcholBufferInfoHost, n, nnz, D, val, row, col, ch, &inside, &bytes);
     w = malloc(bytes + 64);
     u = CALL(k, csrcholFactorHost, n, nnz, D, val, row, col, ch, w), v = CALL(k, csrcholSolveHost, n, rhs, x, ch, w);
-    head("csrcholSolveHost", k, 0), printf(" %d %d %d %d |", s, t, u, v), show(x, 0, k, (size_t)n);
+    head("csrcholSolveHost", k, n, nnz, 0), printf(" %d %d %d %d |", s, t, u, v), show(x, k.dbl, ((size_t)n) << k.cplx, 0), end();
     cusolverSpDestroyCsrcholInfoHost(ch);
     csrluInfoHost_t l;
     cusolverSpCreateCsrluInfoHost(&l);
     s = cusolverSpXcsrluAnalysisHost(H, n, nnz, D, row, col, l), t = CALL(k, csrluBufferInfoHost, n, nnz, D, val, row, col, l, &inside, &bytes);
     w = malloc(bytes + 64);
     u = CALL(k, csrluFactorHost, n, nnz, D, val, row, col, l, 1.0, w), v = CALL(k, csrluSolveHost, n, rhs, x, l, w);
-    head("csrluSolveHost", k, 0), printf(" %d %d %d %d |", s, t, u, v), show(x, 0, k, (size_t)n);
+    head("csrluSolveHost", k, n, nnz, 0), printf(" %d %d %d %d |", s, t, u, v), show(x, k.dbl, ((size_t)n) << k.cplx, 0), end();
     cusolverSpDestroyCsrluInfoHost(l);
 }
 
 int main(void) {
-    static const kind kinds[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
     static const int sizes[] = {3, 5, 8, 16, 31, 48};
     if (cusolverSpCreate(&H)) return 1;
     cusparseCreateMatDescr(&D);
     for (int i = 0; i < 6; i++)
-        for (int q = 0; q < 4; q++) matrix(kinds[q], sizes[i], 40 + i), solvers(kinds[q], i % 3), values(kinds[q]), batch(kinds[q]), steps(kinds[q]);
+        for (int q = 0; q < 4; q++) sparse(kinds[q], sizes[i], 40 + i), solvers(kinds[q], i % 3), values(kinds[q]), batch(kinds[q]), steps(kinds[q]);
     return 0;
 }

@@ -40,7 +40,7 @@ func (t *Thread) multiply(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha
 	if m == 0 || n == 0 || o.batch == 0 {
 		return nil
 	}
-	p.Like = j.likeProduct(h, alpha, beta, &o, e.scalar)
+	p.Template = j.productTemplate(h, alpha, beta, &o, e.scalar)
 	return j.product(p, alpha, beta, e.scalar, e.scalar)
 }
 

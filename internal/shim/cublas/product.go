@@ -22,7 +22,7 @@ type Product struct {
 	Part Part // what of C is written
 	Real bool // the diagonal of C is real
 
-	Like *driver.Like // of a call that is this product, if it is one launch; or nil
+	Template *driver.Template // of a call that is this product, if it is one launch; or nil
 }
 
 // Part is a triangle of C. Its numbers are those of tile in kernels/gemm.cu.

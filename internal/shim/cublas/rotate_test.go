@@ -205,14 +205,14 @@ func TestExMore(t *testing.T) {
 				}
 			}
 			part, sums := c.t, c.e.real()
-			partX := c.x
+			sumOf := c.t
 			switch c.e {
 			case C32:
-				part, partX = rt.CUDA_R_32F, rt.CUDA_R_32F
+				part, sumOf = rt.CUDA_R_32F, rt.CUDA_R_32F
 			case C64:
-				part, partX = rt.CUDA_R_64F, rt.CUDA_R_64F
+				part, sumOf = rt.CUDA_R_64F, rt.CUDA_R_64F
 			case F16, BF16:
-				sums = F32
+				sums, sumOf = F32, rt.CUDA_R_32F
 			case F32, F64, S8, S32:
 			}
 			sum, size := 0.0, func(v complex128) float64 {
@@ -231,8 +231,11 @@ func TestExMore(t *testing.T) {
 					least = i
 				}
 			}
-			s := r.result(c.e.real(), false)
-			r.ok(th.AsumEx(r.h, n, y.p, c.t, 1, s.p, part, partX))
+			s := r.result(sums, false)
+			if err := th.AsumEx(r.h, n, y.p, c.t, 1, s.p, rt.CUDA_R_16F, c.x); err != notSupported {
+				r.t.Errorf("%v AsumEx to f16: %v", c.e, err)
+			}
+			r.ok(th.AsumEx(r.h, n, y.p, c.t, 1, s.p, sumOf, c.x))
 			r.near("AsumEx", s, []complex128{complex(sum, 0)}, []float64{sum}, sums, n)
 			narrow, wide := r.result(F64, false), r.result(F64, false)
 			r.ok(th.IamaxEx(r.h, n, y.p, c.t, 1, narrow.p))

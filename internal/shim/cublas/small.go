@@ -60,7 +60,7 @@ func (p *Product) launchSmall(d *driver.Thread, stream cu.CUstream, a View, rows
 	for first := int64(0); first < p.Batch; first += maxGrid {
 		var q shim.Params
 		if !packed && p.Batch <= maxGrid {
-			q.Like = p.Like
+			q.Template = p.Template
 		}
 		a.Put(&q)
 		p.B.Put(&q)
@@ -107,7 +107,7 @@ func (p *Product) tiny(d *driver.Thread, stream cu.CUstream) error {
 		column, step = step, column
 	}
 	each := max(1, min(tinyBatch, p.Batch/(4*workers)))
-	q := shim.Params{Like: p.Like}
+	q := shim.Params{Template: p.Template}
 	p.A.Put(&q)
 	p.B.Put(&q)
 	p.C.Put(&q)

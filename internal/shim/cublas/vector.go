@@ -248,14 +248,17 @@ func (t *Thread) norm(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr
 	if incx <= 0 { // as the vendor and BLAS: nothing to sum
 		n = 0
 	}
-	v := vectorAt(x, n, incx, e)
+	v, to, end := vectorAt(x, n, incx, e), normElem(what, e), e
+	if to != e.real() {
+		end = to
+	}
 	run := func() error {
-		return j.reduce(what+"_"+e.String(), what+"end_"+e.String(), n, []vector{v}, result, e.real().Size(), nil, nil)
+		return j.reduce(what+"_"+e.String(), what+"end_"+end.String(), n, []vector{v}, result, to.Size(), nil, nil)
 	}
 	if n <= 0 || result == hostmem.Nil {
 		return run()
 	}
-	return j.checked(func() *Sum { return normSums(what, v, n, j.result(result, e.real()), e) }, run)
+	return j.checked(func() *Sum { return normSums(what, v, n, j.result(result, to), e) }, run)
 }
 
 func (t *Thread) best(h blas.CublasHandle_t, n int64, x hostmem.Ptr, incx int64, result hostmem.Ptr, e Elem, least, wide bool) error {

@@ -57,15 +57,33 @@ func (t *Thread) Nrm2Ex(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.Cud
 	return t.normEx(h, "nrm2", n, x, xt, incx, result, resultType, execution)
 }
 
+// normEx takes the types that an H200 took, of the result and of the computation: sums of half types are f32, norms are not, and complex
+// numbers have sums computed with complex ones, and norms with real ones.
 func (t *Thread) normEx(h blas.CublasHandle_t, what string, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, result hostmem.Ptr, resultType, execution rt.CudaDataType) error {
 	e, err := t.exOf(h, xt)
 	if err != nil {
 		return err
 	}
-	if r, ok := ElemOf(resultType); !ok || r != e.real() || !executes(e.real(), execution) {
+	r, known := ElemOf(resultType)
+	w, computes := ElemOf(execution)
+	to, with := normElem(what, e), e.real()
+	if e == F16 || e == BF16 {
+		with = F32
+	} else if what == "asum" {
+		with = e
+	}
+	if !known || !computes || r != to || w != with {
 		return notSupported
 	}
 	return t.norm(h, what, n, x, incx, result, e)
+}
+
+// normElem is the type of nrm2 or asum of a type.
+func normElem(what string, e Elem) Elem {
+	if what == "asum" && (e == F16 || e == BF16) {
+		return F32
+	}
+	return e.real()
 }
 
 // AxpyEx is axpy with the types as arguments.

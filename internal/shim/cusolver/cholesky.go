@@ -263,7 +263,7 @@ func (t *Thread) LauumBufferSize(h Handle, fill Fill, n int64, a hostmem.Ptr, ld
 	return t.PotriBufferSize(h, fill, n, a, lda, e)
 }
 
-// Lauum is U U' or L' L, in the place of the triangle.
+// Lauum is U U' or L' L, in the place of the triangle. As in LAPACK, of the diagonal only real parts count.
 func (t *Thread) Lauum(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, work hostmem.Ptr, lwork int64, info hostmem.Ptr, e Elem) error {
 	j, err := t.job(h)
 	if err != nil {
@@ -282,6 +282,14 @@ func (t *Thread) Lauum(h Handle, fill Fill, n int64, a hostmem.Ptr, lda int64, w
 		return err
 	}
 	x, square := matAt(a, lda, e), matAt(work, n, e)
+	if e == C32 || e == C64 {
+		var q shim.Params
+		x.Put(&q)
+		q.U32(uint32(n))
+		if err := j.one(factorKernels, "realDiagonal_"+e.String(), (n+warp-1)/warp, &q); err != nil {
+			return err
+		}
+	}
 	ops := [2]Op{blas.CUBLAS_OP_N, blas.CUBLAS_OP_C}
 	if fill == blas.CUBLAS_FILL_MODE_LOWER {
 		ops[0], ops[1] = ops[1], ops[0]

@@ -290,7 +290,7 @@ func (r *rig) multiplyQ(pa, taus hostmem.Ptr, m, k, ld int, a, upper full) {
 	r.within(r.ratio(r.get(pb, n, m, n+1).minus(b), max(m, n), b.norm()), "ormqr A' Q Q' %d %d", m, n)
 }
 
-// TestLauum: U U' and L' L.
+// TestLauum: U U' and L' L, of real parts on the diagonal.
 func TestLauum(t *testing.T) {
 	onTypes(t, func(r *rig) {
 		for _, fill := range fills {
@@ -301,6 +301,9 @@ func TestLauum(t *testing.T) {
 			r.ok(err)
 			r.ok(r.th.Lauum(r.h, fill, n, pa, n, r.memory(int(size)*r.e.Size()), int64(size), info, r.e))
 			x := triangle(a, fill, false)
+			for i := range n {
+				x.set(i, i, complex(real(x.at(i, i)), 0))
+			}
 			want := x.times(x.adjoint())
 			if fill == blas.CUBLAS_FILL_MODE_LOWER {
 				want = x.adjoint().times(x)

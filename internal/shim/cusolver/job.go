@@ -19,8 +19,8 @@ type job struct {
 	x      *dense
 	stream cu.CUstream
 
-	gen  uint64       // of calls that C makes
-	like *driver.Like // of the call, if it is one launch: the next one; or nil
+	gen      uint64           // of calls that C makes
+	template *driver.Template // of the call, if it is one launch: the next one; or nil
 }
 
 // Handle is cuSOLVER's name for one.
@@ -48,7 +48,7 @@ func (j *job) only(h Handle, patches ...driver.Patch) {
 			return
 		}
 	}
-	j.like = &driver.Like{Generation: j.gen, Handle: uint64(h), Modes: j.x.modes, Now: [2]uint64{uint64(j.stream)}, Patches: patches}
+	j.template = &driver.Template{Generation: j.gen, Handle: uint64(h), Modes: j.x.modes, Now: [2]uint64{uint64(j.stream)}, Patches: patches}
 }
 
 // known reports a live handle, for calls that only tell sizes.
@@ -108,7 +108,7 @@ const maxGrid = 65535
 
 // one launches a kernel with a warp for each matrix of a batch.
 func (j *job) one(k *shim.Kernels, name string, batch int64, q *shim.Params) error {
-	q.Like, j.like = j.like, nil
+	q.Template, j.template = j.template, nil
 	return k.Launch(j.d, j.stream, name, [3]uint32{uint32(batch), 1, 1}, [3]uint32{warp, 1, 1}, q)
 }
 
@@ -154,7 +154,7 @@ func (j *job) tell(info hostmem.Ptr, v int32, n int64) error {
 	if n == 0 || info == hostmem.Nil {
 		return nil
 	}
-	j.like = nil
+	j.template = nil
 	var q shim.Params
 	q.U64(uint64(info)).U32(uint32(v), uint32(n))
 	return j.one(factorKernels, "setInfo", min((n+warp-1)/warp, 1<<16), &q)

@@ -166,11 +166,24 @@ func mainType(h solver.CusolverDnIRSParams_t) (Elem, error) {
 	return e, nil
 }
 
+// byGMRES reports a refinement that gels has not, and gesv of one right-hand side.
+func byGMRES(h solver.CusolverDnIRSParams_t) (is bool) {
+	if p := irsOptions.Get(handle.Value(h)); p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		is = p.refinement >= solver.CUSOLVER_IRS_REFINE_CLASSICAL_GMRES
+	}
+	return is
+}
+
 // DnIRSXgesvBufferSize is what DnIRSXgesv needs: room for the pivots, too.
 func (t *Thread) DnIRSXgesvBufferSize(h Handle, p solver.CusolverDnIRSParams_t, n, count int64) (uint64, error) {
 	e, err := mainType(p)
 	if err != nil {
 		return 0, err
+	}
+	if count > 1 && byGMRES(p) {
+		return 0, oneRightSide
 	}
 	size, err := t.IrsGesvBufferSize(h, n, count, 0, n, 0, 0, n, 0, n, 0, e)
 	return size + uint64(max(n, 0))*4 + 16, err
@@ -188,6 +201,9 @@ func limitOf(p solver.CusolverDnIRSParams_t, infos solver.CusolverDnIRSInfos_t) 
 // DnIRSXgesv is IrsGesv with parameters.
 func (t *Thread) DnIRSXgesv(h Handle, p solver.CusolverDnIRSParams_t, infos solver.CusolverDnIRSInfos_t, n, count int64, a hostmem.Ptr, lda int64, b hostmem.Ptr, ldb int64, x hostmem.Ptr, ldx int64, work hostmem.Ptr, lwork uint64, iterations, info hostmem.Ptr) error {
 	need, err := t.DnIRSXgesvBufferSize(h, p, n, count)
+	if err == oneRightSide {
+		return noRefinement
+	}
 	if err != nil {
 		return err
 	}
@@ -219,6 +235,13 @@ func (t *Thread) DnIRSXgels(h Handle, p solver.CusolverDnIRSParams_t, infos solv
 	}
 	if err := limitOf(p, infos); err != nil {
 		return err
+	}
+	if byGMRES(p) {
+		j, err := t.job(h)
+		if err != nil {
+			return err
+		}
+		return errors.Join(noRefinement, j.tell(info, -1, 1))
 	}
 	return t.IrsGels(h, m, n, count, a, lda, b, ldb, x, ldx, work, lwork, iterations, info, e)
 }

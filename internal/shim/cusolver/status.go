@@ -32,12 +32,15 @@ const (
 	wrongType       = Status(solver.CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED)
 	zeroPivot       = Status(solver.CUSOLVER_STATUS_ZERO_PIVOT)
 	noInfos         = Status(solver.CUSOLVER_STATUS_IRS_INFOS_NOT_INITIALIZED)
+	noRefinement    = Status(solver.CUSOLVER_STATUS_IRS_NOT_SUPPORTED)
+	oneRightSide    = Status(solver.CUSOLVER_STATUS_IRS_NRHS_NOT_SUPPORTED_FOR_REFINE_GMRES)
 )
 
 var names = map[Status]string{
 	notInitialized: "cuSOLVER is not initialized", allocFailed: "cuSOLVER could not allocate", invalidValue: "invalid value",
 	executionFailed: "execution failed", internalError: "internal error", notSupported: "not supported",
 	noParams: "no such parameters", badParams: "invalid parameters", badWorkspace: "invalid workspace",
+	noRefinement: "refinement does not do this", oneRightSide: "GMRES takes one right-hand side",
 	noInfos: "no such infos", zeroPivot: "a pivot is zero", wrongType: "the matrix is described as another type",
 }
 

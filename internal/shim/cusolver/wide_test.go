@@ -149,6 +149,10 @@ func TestRefined(t *testing.T) {
 		main := map[Elem]solver.CusolverPrecType_t{F32: solver.CUSOLVER_R_32F, F64: solver.CUSOLVER_R_64F, C32: solver.CUSOLVER_C_32F, C64: solver.CUSOLVER_C_64F}[r.e]
 		r.ok(r.th.DnIRSParamsSetSolverPrecisions(p, main, main))
 		r.ok(r.th.DnIRSParamsSetRefinementSolver(p, solver.CUSOLVER_IRS_REFINE_GMRES))
+		if _, err := r.th.DnIRSXgesvBufferSize(r.h, p, n, 2); err != oneRightSide {
+			r.t.Errorf("GMRES with two right-hand sides: %v", err)
+		}
+		r.ok(r.th.DnIRSParamsSetRefinementSolver(p, solver.CUSOLVER_IRS_REFINE_CLASSICAL))
 		c, d := r.random(m, n), r.random(m, 2)
 		size, err = r.th.DnIRSXgelsBufferSize(r.h, p, m, n, 2)
 		r.ok(err)

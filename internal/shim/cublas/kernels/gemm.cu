@@ -4,10 +4,11 @@
 // sums, so that the inner loop reads two streams forward, one value of A a lane and N values of B that all lanes share.
 // The tile of 32 × N sums stays in registers. Small ones have kernels of their own, and skinny ones (skinny.cu).
 //
-// In panels of A the parts of complex numbers lie apart: lanes read what lies together, without shuffles. Panels of B in
+// Panels of A are split complex (32 real parts, then 32 imaginary ones): lanes read what lies together, without shuffles. Panels of B in
 // c64 have their negative imaginary parts behind them, as a negation costs as much as a product.
 #include "aligned.h"
 #include "device.h"
+#include "shared.h"
 
 enum { ROWS = 32, TURN = 33, PANELS = 8 };
 enum { C32 = 4, C64 = 2 }; // columns of tiles of complex numbers
@@ -20,12 +21,12 @@ __device__ inline c32 load(const c8 *p) { return {(float)p->re, (float)p->im}; }
 // deep is the elements of memory of a panel of WIDTH rows, k deep; lay writes one of row l. Panels of 32 rows are A's.
 template <class W, int WIDTH> __device__ inline s64 deep(u32 k) { return sizeof(W) == 16 && WIDTH < ROWS ? (s64)(WIDTH * 3 / 2) * k : (s64)WIDTH * k; }
 template <class W> __device__ inline void layRow(W *row, u32 r, W v) { row[r] = v; }
-template <class C, class R> __device__ inline void layApart(C *row, u32 r, C v) {
+template <class C, class R> __device__ inline void laySplit(C *row, u32 r, C v) {
     ((R *)row)[r] = v.re;
     ((R *)row)[ROWS + r] = v.im;
 }
-__device__ inline void layRow(c32 *row, u32 r, c32 v) { layApart<c32, float>(row, r, v); }
-__device__ inline void layRow(c64 *row, u32 r, c64 v) { layApart<c64, double>(row, r, v); }
+__device__ inline void layRow(c32 *row, u32 r, c32 v) { laySplit<c32, float>(row, r, v); }
+__device__ inline void layRow(c64 *row, u32 r, c64 v) { laySplit<c64, double>(row, r, v); }
 template <class W> __device__ inline void layColumn(W *row, u32 r, W v, W *, u32) { row[r] = v; }
 __device__ inline void layColumn(c64 *row, u32 r, c64 v, c64 *panel, u32 k) {
     row[r] = v;
@@ -305,7 +306,7 @@ template <int N> struct Panel<c32, N> {
     const c32 *a, *b;
     __device__ Panel(const c32 *a, const c32 *b, u32) : a(a), b(b) {}
     __device__ c32 row() const { return {((const float *)a)[LANE], ((const float *)a)[ROWS + LANE]}; }
-    __device__ c32 add(c32 row, int j, c32 sum) const { return fma(row, b[j], sum); }
+    __device__ c32 add(c32 row, int j, c32 sum) const { return fma(row, parts<c32, float>(b + j), sum); }
     __device__ void next() {
         a += ROWS;
         b += N;
@@ -475,7 +476,7 @@ SMALL(f32, float, 12)
 SMALL(f64, double, 4)
 SMALL(f64, double, 6)
 
-// Small products of complex numbers have at most PARTS_K in k. The rows of A are laid into shared memory, parts apart,
+// Small products of complex numbers have at most PARTS_K in k. The rows of A are laid into shared memory, split complex,
 // and what is multiplied with imaginary parts for real ones is there with its sign: a negation in the loop costs as much
 // as a product. op(B) conjugated: A is conjugated instead, and the sum. With few rows that are packed already k is any.
 enum { PARTS_K = 64 };
@@ -495,7 +496,7 @@ template <class C, class R, int N, bool PACKED> __device__ __attribute__((always
         R re = rows[0], im = rows[ROWS], minus = PACKED ? -im : rows[2 * ROWS];
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            C c = col[j][at];
+            C c = parts<C, R>(col[j] + at);
             sum[j] = {fma(re, c.re, fma(minus, c.im, sum[j].re)), fma(re, c.im, fma(im, c.re, sum[j].im))};
         }
         rows += (PACKED ? 2 : 3) * ROWS;

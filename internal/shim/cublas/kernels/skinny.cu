@@ -1,5 +1,6 @@
 // Products with one side of at most FEW: a matrix, the big one, times few vectors. What is big is read once, where it lies.
 #include "device.h"
+#include "shared.h"
 
 enum { FEW = 16 };
 
@@ -10,7 +11,7 @@ struct Skinny {
     s64 next;                 // of big: where k lies together from one of outer to the next, else from one of k to the next
     s64 smallAt, smallNext;   // of small: from vector to vector, and along k
     s64 along, across;        // of C: from one of outer to the next, and from vector to vector
-    u32 outer, few, k, unused;
+    u32 outer, few, k, conjugated; // conjugated: 1 the big one, 2 the vectors
     u32 per, unused2; // of outer, that a block of dots takes
 };
 
@@ -118,6 +119,89 @@ SLIM(some_f32, float, 6, 2, 32)
 SLIM(one_f64, double, 4, 1, 32)
 SLIM(some_f64, double, 3, 2, 32)
 
+// Complex numbers are pairs of reals as they lie, and nothing is shuffled before the end: a lane has one part of a number of the big matrix,
+// and its products with either part of the vector's.
+struct Signs {
+    bool big, small;
+    __device__ Signs(const Skinny &s) : big(s.conjugated & 1), small(s.conjugated & 2) {}
+    // pair is a complex sum of a lane's own and its neighbour's products: x with real parts of the vector, y with imaginary ones.
+    template <class C, class R> __device__ C pair(R x, R y) const {
+        bool odd = LANE & 1;
+        R ox = other(x, 1), oy = other(y, 1), rr = odd ? ox : x, ir = odd ? x : ox, ri = odd ? oy : y, ii = odd ? y : oy;
+        return {big == small ? rr - ii : rr + ii, (small ? -ri : ri) + (big ? -ir : ir)};
+    }
+};
+
+// slimPairs is slim of complex numbers: V · 32 parts, and one vector at a time.
+template <class C, class R, int V, int DEEP, bool WHOLE> __device__ __attribute__((always_inline)) void slimPairs(const Skinny &s, const R *a, const C *b, R *out, R *wait) {
+    u32 row = BLOCK_X * V * 32 + LANE, step = s.few == 1 ? s.k : DEEP;
+    C alpha = value<C>(s.alpha), beta = value<C>(s.beta);
+    Signs signs(s);
+#pragma unroll 1
+    for (u32 l0 = 0; l0 < s.k; l0 += step) {
+        u32 l1 = s.k - l0 < step ? s.k : l0 + step;
+#pragma unroll 1
+        for (u32 j = 0; j < s.few; j++) {
+            R sum[2 * V] = {}, *mine = wait + j * 2 * V * 32 + LANE;
+            if (l0)
+#pragma unroll
+                for (int v = 0; v < 2 * V; v++)
+                    sum[v] = mine[v * 32];
+            const R *from = a + (s64)l0 * s.next * 2 + row;
+            const C *at = b + (s64)j * s.smallAt + (s64)l0 * s.smallNext;
+#pragma unroll 1
+            for (u32 l = l0; l < l1; l++) {
+                C w = parts<C, R>(at);
+#pragma unroll
+                for (int v = 0; v < V; v++) {
+                    R x = 0;
+                    if (WHOLE || row + v * 32 < 2 * s.outer)
+                        x = from[v * 32];
+                    sum[2 * v] = fma(x, w.re, sum[2 * v]);
+                    sum[2 * v + 1] = fma(x, w.im, sum[2 * v + 1]);
+                }
+                from += s.next * 2;
+                at += s.smallNext;
+            }
+            if (l1 < s.k) {
+#pragma unroll
+                for (int v = 0; v < 2 * V; v++)
+                    mine[v * 32] = sum[v];
+                continue;
+            }
+#pragma unroll
+            for (int v = 0; v < V; v++) {
+                u32 r = row + v * 32;
+                bool in = WHOLE || r < 2 * s.outer;
+                C w = signs.template pair<C>(sum[2 * v], sum[2 * v + 1]);
+                w = zero(alpha) ? C{} : mul(alpha, w);
+                R *p = out + (s64)j * s.across * 2 + (s.along == 1 ? (s64)r : (s64)(r >> 1) * s.along * 2 + (r & 1));
+                if (!zero(beta)) {
+                    R c = in ? *p : R(0), o = other(c, 1);
+                    w = fma(beta, LANE & 1 ? C{o, c} : C{c, o}, w);
+                }
+                if (in)
+                    *p = LANE & 1 ? w.im : w.re;
+                __nvvm_bar_warp_sync(~0u);
+            }
+        }
+    }
+}
+
+#define SLIM_PAIRS(name, C, R, V, DEEP)                                                                                        \
+    KERNEL slim_##name(Skinny s) {                                                                                             \
+        __shared__ R wait[2 * V * 32 * FEW];                                                                                   \
+        const R *a = (const R *)matrix<const C>(s.big, BLOCK_Z);                                                               \
+        const C *b = matrix<const C>(s.small, BLOCK_Z);                                                                        \
+        R *out = (R *)matrix<C>(s.c, BLOCK_Z);                                                                                 \
+        if ((BLOCK_X + 1) * V * 16 <= s.outer)                                                                                 \
+            slimPairs<C, R, V, DEEP, true>(s, a, b, out, wait);                                                                \
+        else                                                                                                                   \
+            slimPairs<C, R, V, DEEP, false>(s, a, b, out, wait);                                                               \
+    }
+SLIM_PAIRS(c32, c32, float, 6, 32)
+SLIM_PAIRS(c64, c64, double, 3, 32)
+
 // halve leaves D / 2 of D numbers, each with what the lane that is D away has of it: lanes with that bit keep the upper ones.
 template <int D, class W> __device__ __attribute__((always_inline)) void halve(W (&s)[16]) {
     bool upper = LANE & D;
@@ -193,6 +277,76 @@ DOTS(f16_f32, f16, float, float, 3, 4)
 DOTS(bf16_bf16, bf16, float, bf16, 3, 4)
 DOTS(bf16_f32, bf16, float, float, 3, 4)
 
+// dotPairs is dots of complex numbers: lanes go along the parts of k. turnPairs laid the vectors out, each twice.
+template <class C, class R, int Q, int P> __device__ __attribute__((always_inline)) void dotPairs(const Skinny &s) {
+    u32 batch = BLOCK_Z, from = BLOCK_X * s.per, to = s.outer - from < s.per ? s.outer : from + s.per, k = 2 * s.k;
+    const C *big = matrix<const C>(s.big, batch), *small = matrix<const C>(s.small, batch);
+    C *out = matrix<C>(s.c, batch);
+    C alpha = value<C>(s.alpha), beta = value<C>(s.beta);
+    bool odd = LANE & 1, bigConj = s.conjugated & 1, smallConj = s.conjugated & 2;
+    bool minusRe = odd && bigConj == smallConj, minusIm = odd ? bigConj : smallConj;
+#pragma unroll 1
+    for (u32 q0 = from; q0 < to; q0 += Q)
+#pragma unroll 1
+        for (u32 p0 = 0; p0 < s.few; p0 += P) {
+            const R *x[Q], *y[P];
+#pragma unroll
+            for (int q = 0; q < Q; q++)
+                x[q] = (const R *)(big + (s64)(q0 + q < to ? q0 + q : to - 1) * s.next) + LANE;
+#pragma unroll
+            for (int p = 0; p < P; p++)
+                y[p] = (const R *)(small + (s64)(p0 + p < s.few ? p0 + p : s.few - 1) * s.smallAt) + LANE;
+            R sum[16] = {};
+            u32 l = 0;
+#pragma unroll 1
+            for (; l + 32 <= k; l += 32) {
+                R yv[P], turned[P];
+#pragma unroll
+                for (int p = 0; p < P; p++) {
+                    yv[p] = y[p][l];
+                    turned[p] = y[p][k + l];
+                }
+#pragma unroll
+                for (int q = 0; q < Q; q++) {
+                    R xv = x[q][l];
+#pragma unroll
+                    for (int p = 0; p < P; p++) {
+                        sum[2 * (q * P + p)] = fma(xv, yv[p], sum[2 * (q * P + p)]);
+                        sum[2 * (q * P + p) + 1] = fma(xv, turned[p], sum[2 * (q * P + p) + 1]);
+                    }
+                }
+            }
+            bool in = l + LANE < k;
+#pragma unroll
+            for (int p = 0; p < P; p++) {
+                R yv = in ? y[p][l] : R(0), turned = in ? y[p][k + l] : R(0);
+#pragma unroll
+                for (int q = 0; q < Q; q++) {
+                    R xv = in ? x[q][l] : R(0);
+                    sum[2 * (q * P + p)] = fma(xv, yv, sum[2 * (q * P + p)]);
+                    sum[2 * (q * P + p) + 1] = fma(xv, turned, sum[2 * (q * P + p) + 1]);
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < Q * P; i++) {
+                sum[2 * i] = minusRe ? -sum[2 * i] : sum[2 * i];
+                sum[2 * i + 1] = minusIm ? -sum[2 * i + 1] : sum[2 * i + 1];
+            }
+            __nvvm_bar_warp_sync(~0u);
+            R re = add16(sum), im = other(re, 2);
+            u32 i = LANE >> 2, q = q0 + i / P, p = p0 + i % P;
+            if (!(LANE & 3) && i < Q * P && q < to && p < s.few)
+                finish(out + (s64)q * s.along + (s64)p * s.across, C{re, im}, alpha, beta);
+            __nvvm_bar_warp_sync(~0u);
+        }
+}
+
+#define DOT_PAIRS(name, C, R, ONE, Q, P)                                                                                       \
+    KERNEL dots_one_##name(Skinny s) { dotPairs<C, R, ONE, 1>(s); }                                                            \
+    KERNEL dots_some_##name(Skinny s) { dotPairs<C, R, Q, P>(s); }
+DOT_PAIRS(c32_c32, c32, float, 6, 3, 2)
+DOT_PAIRS(c64_c64, c64, double, 3, 3, 1)
+
 // turn puts vectors one after the other, k elements each.
 template <class T> __device__ void turn(const View &x, T *to, s64 each, s64 at, s64 next, u32 few, u32 k, u32 first) {
     u32 l = BLOCK_X * 32 + LANE;
@@ -212,3 +366,24 @@ TURN(f32, float)
 TURN(f64, double)
 TURN(f16, f16)
 TURN(bf16, bf16)
+
+// turnPairs does that with complex numbers, each vector twice: as it is, and with the parts of its numbers exchanged.
+template <class C> __device__ void turnPairs(const View &x, C *to, s64 each, s64 at, s64 next, u32 few, u32 k, u32 first) {
+    u32 l = BLOCK_X * 32 + LANE;
+    if (l >= k)
+        return;
+    const C *from = matrix<const C>(x, first + BLOCK_Z) + (s64)l * next;
+    to += each * (s64)BLOCK_Z + l;
+    for (u32 i = 0; i < few; i++) {
+        C v = from[(s64)i * at];
+        to[(s64)(2 * i) * k] = v;
+        to[(s64)(2 * i + 1) * k] = {v.im, v.re};
+    }
+}
+
+#define TURN_PAIRS(name, C)                                                                                                    \
+    KERNEL turn_##name(View x, u64 to, s64 each, s64 at, s64 next, u32 few, u32 k, u32 first) {                                \
+        turnPairs(x, (C *)to, each, at, next, few, k, first);                                                                  \
+    }
+TURN_PAIRS(c32, c32)
+TURN_PAIRS(c64, c64)

@@ -1,6 +1,7 @@
 // Products of batches of matrices with at most 16 rows, A as it lies: a warp has as many groups of 8 or 16 lanes as it can, a lane is a row,
 // and every group takes other columns. With 32 rows to a warp a matrix of 8 x 8 took three times as long.
 #include "device.h"
+#include "shared.h"
 
 // Tiny is a batch of products. A block takes `each` matrices.
 struct Tiny {
@@ -9,10 +10,6 @@ struct Tiny {
     s64 column, step; // of op(B): from column to column, and along k
     u32 m, n, k, unused, batch, each;
 };
-
-// keep has a number read where it stands: else clang picks the address before it reads, and what all lanes share becomes a gather.
-__device__ inline void keep(float &v) { asm("" : "+f"(v)); }
-__device__ inline void keep(double &v) { asm("" : "+d"(v)); }
 
 // pick is the group's own of G numbers. All are read by all lanes: what all share comes from memory into every lane at once.
 template <int G, class W> __device__ __attribute__((always_inline)) W pick(const W (&v)[G], u32 group) {

@@ -1,33 +1,6 @@
 // What cuBLASLt does with layouts: orders of matrix transforms, scales of fp8 operands. Prints a line a call; h200.txt is what an H200
 // with cuBLASLt 13.1 printed. Our formulas for where elements and scales lie are here once more; "wrong" counts what lies elsewhere.
-#include <cublasLt.h>
-#include <cuda_runtime_api.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static cublasLtHandle_t h;
-
-static void *dev(size_t n) {
-	void *p = 0;
-	if (cudaMalloc(&p, n) || cudaMemset(p, 0, n))
-		exit(9);
-	return p;
-}
-static void up(void *d, const void *s, size_t n) { cudaMemcpy(d, s, n, cudaMemcpyHostToDevice); }
-static void down(void *d, const void *s, size_t n) {
-	cudaDeviceSynchronize();
-	cudaMemcpy(d, s, n, cudaMemcpyDeviceToHost);
-}
-
-static cublasLtMatrixLayout_t layout(cudaDataType type, int rows, int cols, int64_t ld, int order) {
-	cublasLtMatrixLayout_t l;
-	cublasLtMatrixLayoutCreate(&l, type, rows, cols, ld);
-	cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, 4);
-	return l;
-}
+#include "record.h"
 
 // place is where element (i, j) lies.
 static long place(int order, int i, int j, long ld) {
@@ -79,24 +52,6 @@ static void transforms(cudaDataType type, cudaDataType scale, int rows, int cols
 		}
 		printf("transform type %d scale %d %dx%d order %d: status %d, wrong %d, padding written %d\n", type, scale, rows, cols, order, status, bad, touched);
 	}
-}
-
-static int matmul(cublasLtMatmulDesc_t desc, void *a, cublasLtMatrixLayout_t la, void *b, cublasLtMatrixLayout_t lb, void *c, cublasLtMatrixLayout_t lc, void *d,
-                  cublasLtMatrixLayout_t ld) {
-	cublasLtMatmulHeuristicResult_t found;
-	cublasLtMatmulPreference_t pref;
-	int n = 0;
-	size_t size = 32 << 20;
-	static void *work;
-	if (!work)
-		work = dev(size);
-	cublasLtMatmulPreferenceCreate(&pref);
-	cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &size, sizeof size);
-	int s = cublasLtMatmulAlgoGetHeuristic(h, desc, la, lb, lc, ld, pref, 1, &found, &n);
-	if (s || !n)
-		return 1000 + s;
-	float one = 1, zero = 0;
-	return cublasLtMatmul(h, desc, &one, a, la, b, lb, &zero, c, lc, d, ld, &found.algo, work, size, 0);
 }
 
 // factor is the scale of number l of row i.

@@ -66,8 +66,7 @@ template <class T> __device__ __attribute__((always_inline)) u32 choleskyFew(T *
             if (i == j) {
                 d = re(c);
                 if (!(d > 0)) {
-                    SYNC;
-                    x[(s64)j * right] = upper ? conj(c) : c;
+                    x[(s64)j * right] = first(upper ? conj(c) : c);
                     return j + 1;
                 }
                 d = root(d);
@@ -75,9 +74,7 @@ template <class T> __device__ __attribute__((always_inline)) u32 choleskyFew(T *
                 make(&c, d, 0);
             } else
                 c = times(c, scale);
-            SYNC;
-            x[(s64)j * right] = upper ? conj(c) : c;
-            SYNC;
+            x[(s64)j * right] = first(upper ? conj(c) : c);
         }
     }
     return 0;
@@ -137,7 +134,7 @@ template <class T> __device__ __attribute__((always_inline)) void geqr2(T *a, s6
 }
 
 // org2rFew is org2r of at most FEWEST rows, element by element: every lane computes the same (luFew).
-enum { FEWEST = 4 };
+enum { FEWEST = 8 };
 template <class T> __device__ __attribute__((always_inline)) void org2rFew(T *a, s64 ld, u32 m, u32 n, u32 k, const T *taus) {
 #pragma unroll 1
     for (u32 j = k; j-- > 0;) {
@@ -149,23 +146,16 @@ template <class T> __device__ __attribute__((always_inline)) void org2rFew(T *a,
             for (u32 i = j + 1; i < m; i++)
                 w = fma(conj(x[i]), y[i], w);
             w = mul(minus, w);
-            SYNC;
-            y[j] = add(head, w);
+            y[j] = first(add(head, w));
 #pragma unroll 1
-            for (u32 i = j + 1; i < m; i++) {
-                T v = fma(w, x[i], y[i]);
-                SYNC;
-                y[i] = v;
-            }
-            SYNC;
+            for (u32 i = j + 1; i < m; i++)
+                y[i] = first(fma(w, x[i], y[i]));
         }
 #pragma unroll 1
         for (u32 i = 0; i < m; i++) {
             T v = mul(minus, x[i]);
             v = i < j ? T{} : i == j ? add(one<T>(), minus) : v;
-            SYNC;
-            x[i] = v;
-            SYNC;
+            x[i] = first(v);
         }
     }
 }
@@ -279,6 +269,15 @@ template <class T> __device__ void checkDiagonal(View x, u32 n, int *info) {
         info[BLOCK_X] = (int)(bad + 1);
 }
 
+// realDiagonal leaves the real parts of a diagonal.
+template <class T> __device__ void realDiagonal(View x, u32 n) {
+    T *a = matrix<T>(x, 0);
+    for (u32 i = BLOCK_X * 32 + LANE; i < n; i += BLOCKS_X * 32)
+        a[(s64)i * (x.ld + 1)] = real(a[(s64)i * (x.ld + 1)]);
+}
+KERNEL realDiagonal_c32(View x, u32 n) { realDiagonal<c32>(x, n); }
+KERNEL realDiagonal_c64(View x, u32 n) { realDiagonal<c64>(x, n); }
+
 // fill writes the triangle that is not stored, so that both are there.
 template <class T> __device__ void fill(View x, u32 n, u32 upper) {
     T *a = matrix<T>(x, BLOCK_Z);
@@ -316,8 +315,8 @@ KERNEL setInfo(int *info, int v, u32 n) {
         getf2<T>(a, ld, m, n, pivots, info, at);                                                                               \
     }                                                                                                                          \
     KERNEL laswp_##name(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step) {                              \
-        __shared__ u32 rows[64], from[64];                                                                                     \
-        laswp<T>(a, ld, n, k1, k2, pivots, base, step, rows, from);                                                            \
+        __shared__ u32 rows[32];                                                                                               \
+        laswp<T>(a, ld, n, k1, k2, pivots, base, step, rows);                                                                  \
     }                                                                                                                          \
     KERNEL geqr2_##name(T *a, s64 ld, u32 m, u32 n, T *taus, int *info) { geqr2<T>(a, ld, m, n, taus, info); }                 \
     KERNEL org2r_##name(T *a, s64 ld, u32 m, u32 n, u32 k, const T *taus, int *info) {                                         \

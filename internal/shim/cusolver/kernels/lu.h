@@ -133,7 +133,8 @@ template <class T, int WIDE> __device__ __attribute__((always_inline)) void stri
 enum { FEW = 8 }; // rows of a panel for which warps are too wide
 
 // luFew is getf2 of at most FEW rows, element by element. Every lane computes the same, which is one computation where lanes
-// are a vector's, and none stores before all have read. It returns 1 + the first column without a pivot, or 0.
+// are a vector's. None stores before all have read: first waits for them, and unlike SYNC it keeps what is one number one number.
+// No lane need wait for the others' stores, as it stored the same itself. It returns 1 + the first column without a pivot, or 0.
 template <class T> __device__ __attribute__((always_inline)) u32 luFew(T *a, s64 ld, u32 m, u32 n, const Pivots &pivots, u32 at) {
     typedef typename Real<T>::type R;
     u32 bad = 0;
@@ -153,11 +154,9 @@ template <class T> __device__ __attribute__((always_inline)) u32 luFew(T *a, s64
             if (p != k)
 #pragma unroll 1
                 for (u32 j = 0; j < n; j++) {
-                    T *x = a + (s64)j * ld, u = x[k], v = x[p];
-                    SYNC;
+                    T *x = a + (s64)j * ld, u = first(x[k]), v = first(x[p]);
                     x[k] = v;
                     x[p] = u;
-                    SYNC;
                 }
         }
         T v = column[k];
@@ -170,9 +169,7 @@ template <class T> __device__ __attribute__((always_inline)) u32 luFew(T *a, s64
 #pragma unroll 1
         for (u32 i = k + 1; i < m; i++) {
             T l = fine ? mul(column[i], inverse) : div(column[i], v);
-            SYNC;
-            column[i] = l;
-            SYNC;
+            column[i] = first(l);
         }
 #pragma unroll 1
         for (u32 j = k + 1; j < n; j++) {
@@ -180,9 +177,7 @@ template <class T> __device__ __attribute__((always_inline)) u32 luFew(T *a, s64
 #pragma unroll 1
             for (u32 i = k + 1; i < m; i++) {
                 T y = fma(minus, column[i], x[i]);
-                SYNC;
-                x[i] = y;
-                SYNC;
+                x[i] = first(y);
             }
         }
     }
@@ -251,51 +246,30 @@ template <class T> __device__ __attribute__((always_inline)) void getf2(T *a, s6
     }
 }
 
-// laswp exchanges rows k1 … k2-1 with those of the pivots, whose numbers count from `base`. 32 exchanges at once move
-// up to 64 rows: what each becomes is found first, then the lanes are rows of one column after the other. A lane with
-// a column of its own would have all lanes meet in a few sets of the cache where the distance of columns is a power
-// of two.
-template <class T> __device__ __attribute__((always_inline)) void laswp(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step, u32 *rows, u32 *from) {
+// laswp exchanges rows k1 … k2-1 with those of the pivots, whose numbers count from `base`: column by column, every lane the same
+// (luFew). What 32 exchanges make of a column gathered and scattered by 32 lanes took twice to five times as long, and a lane with a column
+// of its own would have all lanes meet in a few sets of the cache where the distance of columns is a power of two.
+template <class T> __device__ __attribute__((always_inline)) void laswp(T *a, s64 ld, u32 n, u32 k1, u32 k2, Pivots pivots, u32 base, s64 step, u32 *rows) {
     u32 count = k2 - k1;
     for (u32 c = 0; c < count; c += 32) {
-        u32 len = count - c < 32 ? count - c : 32, more = 0;
-        u32 low = step > 0 ? k1 + c : k2 - c - len; // the chunk's own rows are the first ones
+        u32 len = count - c < 32 ? count - c : 32;
+        u32 low = step > 0 ? k1 + c : k2 - c - len;
         SYNC;
-        rows[LANE] = from[LANE] = low + LANE;
+        if (LANE < len)
+            rows[LANE] = pivot(pivots, (u32)((step > 0 ? step : -step) * (s64)(low + LANE))) - base;
         SYNC;
-        for (u32 i = 0; i < len; i++) {
-            u32 k = step > 0 ? low + i : low + len - 1 - i;
-            u32 p = pivot(pivots, (u32)((step > 0 ? step : -step) * (s64)k)) - base, at = p - low;
-            if (at >= len) {
-                u32 found = __nvvm_vote_ballot_sync(~0u, LANE < more && rows[32 + LANE] == p);
-                at = 32 + (found ? (u32)__builtin_ctz(found) : more);
-                if (!found) {
-                    SYNC;
-                    rows[at] = from[at] = p;
-                    SYNC;
-                    more++;
-                }
-            }
-            u32 x = from[k - low], y = from[at];
-            SYNC;
-            from[k - low] = y;
-            from[at] = x;
-            SYNC;
-        }
-        u32 to = rows[LANE], is = from[LANE], to2 = rows[32 + LANE], is2 = from[32 + LANE];
+#pragma unroll 1
         for (u32 g = BLOCK_X * 32; g < n; g += BLOCKS_X * 32)
+#pragma unroll 1
             for (u32 j = g; j < g + 32 && j < n; j++) {
-                T *x = a + (s64)j * ld, u = {}, v = {};
-                if (LANE < len)
-                    u = x[is];
-                if (LANE < more)
-                    v = x[is2];
-                SYNC;
-                if (LANE < len)
-                    x[to] = u;
-                if (LANE < more)
-                    x[to2] = v;
-                SYNC;
+                T *x = a + (s64)j * ld;
+#pragma unroll 1
+                for (u32 i = 0; i < len; i++) {
+                    u32 at = step > 0 ? i : len - 1 - i;
+                    T *p = x + low + at, *q = x + rows[at], u = first(*p), v = first(*q);
+                    *p = v;
+                    *q = u;
+                }
             }
     }
 }

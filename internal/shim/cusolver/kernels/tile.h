@@ -4,8 +4,8 @@
 
 enum { SIDE = 32 }; // rows, and lanes
 
-// Tile is a small matrix in shared memory, columns together. The parts of complex numbers lie apart, so that lanes read
-// what lies together.
+// Tile is a small matrix in shared memory, columns together, split complex: real parts, then imaginary ones, so that
+// lanes read what lies together.
 template <class T, u32 COLUMNS = SIDE> struct Tile {
     typedef typename Real<T>::type R;
     R *p;

@@ -1,29 +1,18 @@
 // Records what cuSOLVER answers: results with "record", statuses of misuse with "misuse FIRST".
 // Inputs come from a generator that internal/shim/cusolver's test has too.
+#include "../../../../testdata/apps/generator.h"
 #include <cuda_runtime_api.h>
 #include <cusolverDn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned long long state;
-static double next(void) { // between -1 and 1, 20 bits, so that every type has them exactly
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return (double)(long long)(state >> 44) / 524288.0 - 1;
-}
-typedef struct { int cplx, dbl; } kind;
-static const kind kinds[4] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
-static int size_of(kind k) { return (k.dbl ? 8 : 4) << k.cplx; }
 static void *up(const void *h, size_t n) {
     void *d = 0;
     cudaMalloc(&d, n ? n : 1);
     if (h) cudaMemcpy(d, h, n, cudaMemcpyHostToDevice);
     else cudaMemset(d, 0, n);
     return d;
-}
-static void put(kind k, void *p, size_t i, double re, double im) {
-    if (k.dbl) ((double *)p)[i << k.cplx] = re; else ((float *)p)[i << k.cplx] = (float)re;
-    if (k.cplx) { if (k.dbl) ((double *)p)[2 * i + 1] = im; else ((float *)p)[2 * i + 1] = (float)im; }
 }
 // matrix: shape 0 any, 1 Hermitian, 2 positive definite; column by column
 static void *matrix(kind k, int m, int n, int shape, int seed) {

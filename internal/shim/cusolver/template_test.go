@@ -25,8 +25,8 @@ func newCall(id uint32, args []uint64) *libraryCall {
 	return c
 }
 
-// TestLike: after a factorisation of one launch C makes those like it, with other addresses, and no others.
-func TestLike(t *testing.T) {
+// TestTemplate: after a factorisation of one launch C makes those like it, with other addresses, and no others.
+func TestTemplate(t *testing.T) {
 	onTypes(t, func(r *rig) {
 		const n = 7
 		size := r.e.Size()
@@ -105,8 +105,8 @@ func TestLike(t *testing.T) {
 	})
 }
 
-// TestLikeRefused: arguments that are refused are not C's, also where a launch tells info so.
-func TestLikeRefused(t *testing.T) {
+// TestTemplateRefused: arguments that are refused are not C's, also where a launch tells info so.
+func TestTemplateRefused(t *testing.T) {
 	th, h := open(t)
 	r := &rig{t: t, th: th, h: h, e: F64}
 	a, info := r.memory(64*8), r.memory(4)

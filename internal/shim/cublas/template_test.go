@@ -48,8 +48,8 @@ func (r *rig) inC(p *packedCall) bool {
 	return engine.CallLibrary(&d.Tickets, d.Stack[d.Depth-1], p.call.id, p.args)
 }
 
-// TestLikeProduct: after a product of one launch C makes those like it, with other addresses and scalars, and no others.
-func TestLikeProduct(t *testing.T) {
+// TestTemplateProduct: after a product of one launch C makes those like it, with other addresses and scalars, and no others.
+func TestTemplateProduct(t *testing.T) {
 	onDevice(t, func(r *rig) {
 		if r.tiny {
 			t.Skip("the interpreter's launches are Go's")
@@ -166,8 +166,8 @@ func (r *rig) likeProduct(e Elem, device, list bool) {
 	r.mode(false)
 }
 
-// TestLikeHandle: a handle that is gone takes its calls along.
-func TestLikeHandle(t *testing.T) {
+// TestTemplateHandle: a handle that is gone takes its calls along.
+func TestTemplateHandle(t *testing.T) {
 	onDevice(t, func(r *rig) {
 		if r.tiny {
 			t.Skip("the interpreter's launches are Go's")
