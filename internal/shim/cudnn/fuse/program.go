@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"kudzu/internal/lockrank"
 	"kudzu/internal/shim/cudnn/nn"
 )
 
@@ -94,6 +95,9 @@ type Program struct {
 
 	once sync.Once
 	id   string // made once
+
+	mu   lockrank.Mutex[lockrank.DNNProgram]
+	used map[string]*compiled // guarded by mu: by shape, so that they stay as long as the program
 }
 
 func (p *Program) add(n node) Value {

@@ -2,30 +2,12 @@ package fuse
 
 import (
 	"math"
+	"runtime"
 	"slices"
-	"sync"
 
 	"kudzu/internal/shim"
 	"kudzu/internal/shim/cudnn/nn"
 )
-
-// compiled is a kernel of a program for tensors of a shape.
-type compiled struct {
-	kernels *shim.Kernels
-	facts   []fact
-}
-
-var kernels sync.Map // of *compiled, by the keys of program and shape
-
-func (p *Program) compiled(s shape) *compiled {
-	key := p.key() + s.key()
-	if c, ok := kernels.Load(key); ok {
-		return c.(*compiled)
-	}
-	t, facts := text(p, s)
-	c, _ := kernels.LoadOrStore(key, &compiled{&shim.Kernels{Name: "cuDNN fused operations", Text: func() string { return t }}, facts})
-	return c.(*compiled)
-}
 
 // Args is what a program runs on: tensors in the order of In, After, Index and Out, whose strides of 0 say that an element is used
 // again, and numbers in the order of Scalar.
@@ -213,6 +195,7 @@ func (l *launch) enqueue(r *nn.Run, s shape, grid, block, n, parts int64) error 
 			q.U64(uint64(axes[f.axis].stride[f.slot]))
 		}
 	}
+	defer runtime.KeepAlive(c) // its module stays until the launch is in the stream
 	return c.kernels.Launch(r.D, r.Stream, "fused", [3]uint32{uint32(grid), 1, 1}, [3]uint32{uint32(block), 1, 1}, &q)
 }
 

@@ -27,7 +27,21 @@ type shape struct {
 	reduced int    // axes
 }
 
-func (s *shape) key() string { return fmt.Sprint(s.flat, s.axes, s.steps, s.lanes, s.reduced) }
+// key appends what tells shapes apart.
+func (s *shape) key(b []byte) []byte {
+	flags := byte(0)
+	if s.flat {
+		flags |= 1
+	}
+	if s.lanes {
+		flags |= 2
+	}
+	b = append(b, flags, byte(s.axes), byte(s.reduced))
+	for _, x := range s.steps {
+		b = append(b, byte(x))
+	}
+	return b
+}
 
 // fact is what a parameter of a kernel says.
 type fact struct {

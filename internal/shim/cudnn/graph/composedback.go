@@ -133,7 +133,7 @@ func (p *pattern) gradientTensors(first *operation, scale, prob *tensor) (t *att
 	heads := kTurned.dim[1]
 	t = &attentionTensors{q: q, k: turned(kTurned), do: toV.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_BDESC), scale: scale, dv: p.shared(toV, heads)}
 	t.o = t.do // the kernels read O for delta only
-	toP, delta, ds := p.slopes(prob, scale)
+	toP, delta, ds := p.softmaxGradient(prob, scale)
 	if ds == nil || toP.g.tensor(dnn.CUDNN_ATTR_OPERATION_MATMUL_ADESC).uid != t.do.uid {
 		return nil, nil
 	}
@@ -150,8 +150,8 @@ func (p *pattern) gradientTensors(first *operation, scale, prob *tensor) (t *att
 	return t, delta
 }
 
-// slopes is dS = P (dO Vᵀ − delta) scale: the product dO Vᵀ, delta and dS; ds is nil where P is used in another way.
-func (p *pattern) slopes(prob, scale *tensor) (toP *operation, delta, ds *tensor) {
+// softmaxGradient is dS = P (dO Vᵀ − delta) scale: the product dO Vᵀ, delta and dS; ds is nil where P is used in another way.
+func (p *pattern) softmaxGradient(prob, scale *tensor) (toP *operation, delta, ds *tensor) {
 	slope := p.reads(prob, isPoint(dnn.CUDNN_POINTWISE_MUL))
 	if slope == nil {
 		return nil, nil, nil

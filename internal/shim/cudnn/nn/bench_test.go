@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// resnet are the convolutions of ResNet-50: channels, output channels, size, filter, stride.
+// resnet are the first convolution of MobileNetV3 and those of ResNet-50: channels, output channels, size, filter, stride.
 var resnet = [][5]int64{
+	{3, 16, 224, 3, 2},
 	{3, 64, 224, 7, 2}, {64, 64, 56, 1, 1}, {64, 64, 56, 3, 1}, {64, 256, 56, 1, 1}, {256, 64, 56, 1, 1}, {256, 128, 56, 1, 1}, {128, 128, 56, 3, 2},
 	{128, 512, 28, 1, 1}, {256, 512, 56, 1, 2}, {512, 128, 28, 1, 1}, {128, 128, 28, 3, 1}, {512, 256, 28, 1, 1}, {256, 256, 28, 3, 2},
 	{256, 1024, 14, 1, 1}, {1024, 256, 14, 1, 1}, {256, 256, 14, 3, 1}, {1024, 512, 14, 1, 1}, {512, 512, 14, 3, 2}, {512, 2048, 7, 1, 1},

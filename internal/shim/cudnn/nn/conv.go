@@ -106,7 +106,11 @@ func (r *Run) ConvForward(c Conv, x, w, y Tensor, scale Scale, end Epilogue) err
 	if p, ok := s.product(); ok && p.fast() && end.Bias.Addr == 0 && end.Act == ActNone {
 		return r.Matmul(p.w, p.x, p.y, scale)
 	}
-	return r.convolve(forwardPlan(s), scale, end)
+	p := forwardPlan(s)
+	if d, ok := s.asPlanes(p, false); ok && !y.Empty() {
+		return r.planes(d, "depthPlane_", x, w, y, w.Dim[0], end, scale)
+	}
+	return r.convolve(p, scale, end)
 }
 
 // ConvData is dx = alpha × the gradient of x + beta dx, for the gradient dy of y.
@@ -119,9 +123,13 @@ func (r *Run) ConvData(c Conv, w, dy, dx Tensor, scale Scale) error {
 		return ErrUnsupported
 	}
 	if p, ok := s.product(); ok && p.fast() {
-		return r.Matmul(flipped(p.w), p.y, p.x, scale)
+		return r.Matmul(transposed(p.w), p.y, p.x, scale)
 	}
-	return r.convolve(dataPlan(s), scale, Epilogue{})
+	p := dataPlan(s)
+	if d, ok := s.asPlanes(p, false); ok && !dx.Empty() {
+		return r.planes(d, "depthPlane_", dy, w, dx, w.Dim[0], Epilogue{}, scale)
+	}
+	return r.convolve(p, scale, Epilogue{})
 }
 
 // ConvWorkspace is the memory that an operation would like to have. It works with less, in memory of the handle.

@@ -63,6 +63,9 @@ func (r *Run) ConvFilter(c Conv, x, dy, dw Tensor, scale Scale) error {
 	if dy.Type.Sum() != s.elem || s.elem == S32 || !slices.Contains(stored[s.elem], dw.Type) || dy.Type == E4M3 || dy.Type == E5M2 {
 		return ErrUnsupported
 	}
+	if d, ok := s.asPlanes(forwardPlan(s), true); ok && !dy.Empty() {
+		return r.planes(d, "depthPlaneFilter_", x, dw, dy, dw.Dim[0], Epilogue{}, scale)
+	}
 	if s.depthwise(dy) {
 		return r.depthFilter(s, dy, dw, scale)
 	}
@@ -101,6 +104,39 @@ func (r *Run) ConvFilter(c Conv, x, dy, dw Tensor, scale Scale) error {
 	return r.gather(f, base, scale)
 }
 
+var rowKernels = module("gradients of filters with few channels", "convrows")
+
+// What a block of kernels/convrows.cu has: output channels and steps. Up to fewChannels are its.
+const (
+	rowChannels = 4
+	rowSteps    = 3
+	fewChannels = 16
+)
+
+// byRows reports a gradient whose lanes are neighbours of a row, as it has few output channels.
+func (f *filterWork) byRows(dy Tensor) bool {
+	_, width, _ := f.lines(&f.passes[0])
+	return !f.inPlace && f.columns <= fewChannels && f.dyStep == 1 && width >= warp && slices.Contains(planeTypes, dy.Type)
+}
+
+// filterRows makes the sums of some images, whose planes are made.
+func (r *Run) filterRows(f *filterWork, dy Tensor, base uint64, n, slice int64) error {
+	pass := &f.passes[0]
+	pitch, width, every := f.lines(pass)
+	rows := n * pass.axes[0].extent * pass.axes[1].extent / every
+	var q shim.Params
+	q.U64(dy.Addr, base+uint64(pass.rows), base+uint64(f.planes), base+uint64(pass.at), base+uint64(f.slabs))
+	q.U64(uint64(f.columns*dy.Stride[1]), uint64(dy.Stride[1]), uint64(f.channels*f.phases()*f.plane(n)))
+	for _, v := range []int64{f.columns, pass.steps, f.groups, slice, pitch, width, every, rows, over(rows, f.slices), 0} {
+		q.U32(uint32(v))
+	}
+	if f.slices*f.groups > maxGrid {
+		return ErrUnsupported
+	}
+	grid := [3]uint32{uint32(over(pass.steps, rowSteps)), uint32(over(f.columns, rowChannels)), uint32(f.slices * f.groups)}
+	return r.launch(rowKernels, "filterRows_"+dy.Type.String(), grid, oneWarp, &q)
+}
+
 // filterPart makes the sums of some images, the first of which is slice.
 func (r *Run) filterPart(f *filterWork, x, dy Tensor, base uint64, slice int64) error {
 	pass := &f.passes[0]
@@ -114,6 +150,9 @@ func (r *Run) filterPart(f *filterWork, x, dy Tensor, base uint64, slice int64) 
 		if err := r.halo(&f.convPlan, x, planes); err != nil {
 			return err
 		}
+	}
+	if f.byRows(dy) {
+		return r.filterRows(f, dy, base, n, slice)
 	}
 	pitch, width, every := f.lines(pass)
 	rows := n * pass.axes[0].extent * pass.axes[1].extent / every

@@ -22,7 +22,7 @@ var forms = []*convCase{
 	plain(1, 5, 13, 9, 1, 0, 1, 1), plain(2, 33, 14, 17, 1, 0, 1, 1), plain(1, 70, 30, 7, 3, 0, 1, 1), plain(1, 60, 13, 8, 3, 1, 1, 1),
 	plain(3, 9, 8, 6, 3, 1, 2, 1), plain(1, 1, 1, 12, 3, 1, 1, 6), plain(2, 1, 2, 11, 5, 2, 2, 4), plain(2, 40, 40, 6, 1, 0, 2, 1),
 	plain(1, 3, 20, 20, 7, 3, 2, 1), plain(2, 550, 3, 4, 1, 0, 1, 1), plain(7, 4, 4, 5, 3, 1, 1, 2),
-	plain(4, 6, 5, 1, 1, 0, 1, 1),
+	plain(4, 6, 5, 1, 1, 0, 1, 1), plain(2, 3, 7, 70, 3, 1, 2, 1),
 }
 
 // TestConvForms: the three operations are adjoint: ⟨conv(x, w), y⟩ = ⟨x, data(w, y)⟩ = ⟨w, filter(x, y)⟩; and the first is right.

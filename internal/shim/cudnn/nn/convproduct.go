@@ -19,20 +19,20 @@ func pixels(t Tensor) (m Tensor, ok bool) {
 		count *= t.Dim[d]
 	}
 	m = Tensor{Addr: t.Addr, Type: t.Type, Dim: []int64{t.Dim[0], t.Dim[1], count}, Stride: []int64{t.Stride[0], t.Stride[1], max(step, 1)}}
-	return m, m.plainly()
+	return m, m.denseMajor()
 }
 
-// plainly reports a matrix that a product takes without a copy.
-func (t Tensor) plainly() bool { return rowMajor(t) || columns(t) }
+// denseMajor reports a matrix that is row-major or column-major: a product takes it without a copy.
+func (t Tensor) denseMajor() bool { return rowMajor(t) || columns(t) }
 
-// flipped is the transpose of matrices.
-func flipped(m Tensor) Tensor {
+// transposed is the transpose of matrices.
+func transposed(m Tensor) Tensor {
 	m.Dim, m.Stride = []int64{m.Dim[0], m.Dim[2], m.Dim[1]}, []int64{m.Stride[0], m.Stride[2], m.Stride[1]}
 	return m
 }
 
-// joined are matrices of which the next image goes on where the last one ends, as one, or of one position each.
-func joined(m Tensor) Tensor {
+// mergeBatch makes one matrix of a batch whose images lie behind each other, or have one position each.
+func mergeBatch(m Tensor) Tensor {
 	if len(m.Dim) == 0 {
 		return m
 	}
@@ -75,17 +75,17 @@ func (s *convShape) product() (p convProduct, ok bool) {
 	if p.x, ok = pixels(s.x); ok {
 		p.y, ok = pixels(s.y)
 	}
-	if x, y := joined(p.x), joined(p.y); ok && x.Dim[0] == y.Dim[0] && x.plainly() && y.plainly() {
+	if x, y := mergeBatch(p.x), mergeBatch(p.y); ok && x.Dim[0] == y.Dim[0] && x.denseMajor() && y.denseMajor() {
 		p.x, p.y = x, y
 	}
 	p.w = Tensor{Addr: s.w.Addr, Type: s.w.Type, Dim: []int64{1, s.k, s.c}, Stride: []int64{s.k * s.w.Stride[0], s.w.Stride[0], s.w.Stride[1]}}
-	return p, ok && p.w.plainly()
+	return p, ok && p.w.denseMajor()
 }
 
 // productFilter adds the products of the images up: where they are several, in the type of the sums.
 func (r *Run) productFilter(p convProduct, scale Scale) error {
 	for n := range p.x.Dim[0] {
-		if err := r.Matmul(p.y.At(0, n, 1), flipped(p.x.At(0, n, 1)), p.w, scale); err != nil {
+		if err := r.Matmul(p.y.At(0, n, 1), transposed(p.x.At(0, n, 1)), p.w, scale); err != nil {
 			return err
 		}
 		scale.Beta = 1

@@ -6,6 +6,7 @@
 // rows, are computed and not stored. With a stride there is a plane for each remainder, so that neighbours stay neighbours.
 // The weights are packed into panels of N columns as the product of cuBLAS has them.
 #include "tensor.h"
+#include "ending.h"
 
 // Axis is how one dimension of the input lies in a plane: element t of a phase is source[t * step + phase], left zeros are before it.
 // Tap m of the filter is at t = floor((q0 + m dq) / step), phase (q0 + m dq) mod step. byTap: a phase a tap, as there are fewer.
@@ -258,23 +259,6 @@ template <class W> struct Outer { // what the last steps are computed in
 template <> struct Outer<int> {
     typedef double type;
 };
-
-template <class O> INLINE O finish(const Leave &o, O v, O old, O bias) {
-    v = (O)o.alpha * v + bias;
-    if (o.beta != 0)
-        v += (O)o.beta * old;
-    if (o.act && !(v > 0 || v != v))
-        v = 0;
-    if (o.act == 2 && v > (O)o.top)
-        v = (O)o.top;
-    return v;
-}
-
-template <class T> INLINE void keep(T *p, float v) { store(p, v); }
-INLINE void keep(double *p, double v) { *p = v; }
-INLINE void keep(float *p, double v) { *p = (float)v; }
-INLINE void keep(int *p, double v) { *p = whole(v); }
-INLINE void keep(s8 *p, double v) { store(p, whole(v)); }
 
 template <class O, class C> INLINE void leaveOne(const Leave &o, C *p, O v, O bias) {
     O old = 0;
