@@ -434,6 +434,9 @@ var cusparseHandlers = [...]abi.Handler{
 	{Name: "cusparseSDDMM_bufferSize", Call: bind_cusparseSDDMM_bufferSize},
 	{Name: "cusparseSDDMM_preprocess", Call: bind_cusparseSDDMM_preprocess},
 	{Name: "cusparseSDDMM", Call: bind_cusparseSDDMM},
+	{Name: "cusparseSpMMOp_createPlan", Call: bind_cusparseSpMMOp_createPlan},
+	{Name: "cusparseSpMMOp", Call: bind_cusparseSpMMOp},
+	{Name: "cusparseSpMMOp_destroyPlan", Call: bind_cusparseSpMMOp_destroyPlan},
 }
 
 func bind_cusparseCreate(thread, args unsafe.Pointer) int32 {
@@ -9918,6 +9921,65 @@ func bind_cusparseSDDMM(thread, args unsafe.Pointer) int32 {
 		ExternalBuffer uint64
 	})(args)
 	err := (*cusparse.Thread)(thread).SDDMM(uint64(a.Handle), sparse.CusparseOperation_t(a.OpA), sparse.CusparseOperation_t(a.OpB), hostmem.Ptr(a.Alpha), uint64(a.MatA), uint64(a.MatB), hostmem.Ptr(a.Beta), uint64(a.MatC), rt.CudaDataType(a.ComputeType), sparse.CusparseSDDMMAlg_t(a.Alg), hostmem.Ptr(a.ExternalBuffer))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseSpMMOp_createPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle                  uint64
+		Plan                    uint64
+		OpA                     uint32
+		OpB                     uint32
+		MatA                    uint64
+		MatB                    uint64
+		MatC                    uint64
+		ComputeType             uint32
+		Alg                     uint32
+		AddOperationLtoirBuffer uint64
+		AddOperationBufferSize  uint64
+		MulOperationLtoirBuffer uint64
+		MulOperationBufferSize  uint64
+		EpilogueLtoirBuffer     uint64
+		EpilogueBufferSize      uint64
+		SpMMWorkspaceSize       uint64
+	})(args)
+	if a.Plan == 0 {
+		return 3
+	}
+	r1, err := (*cusparse.Thread)(thread).SpMMOpCreatePlan(uint64(a.Handle), sparse.CusparseOperation_t(a.OpA), sparse.CusparseOperation_t(a.OpB), uint64(a.MatA), uint64(a.MatB), uint64(a.MatC), rt.CudaDataType(a.ComputeType), sparse.CusparseSpMMOpAlg_t(a.Alg), hostmem.Ptr(a.AddOperationLtoirBuffer), uint64(a.AddOperationBufferSize), hostmem.Ptr(a.MulOperationLtoirBuffer), uint64(a.MulOperationBufferSize), hostmem.Ptr(a.EpilogueLtoirBuffer), uint64(a.EpilogueBufferSize), hostmem.Ptr(a.SpMMWorkspaceSize))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	hostmem.Store(hostmem.Ptr(a.Plan), uint64(r1))
+	return 0
+}
+
+func bind_cusparseSpMMOp(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan           uint64
+		ExternalBuffer uint64
+	})(args)
+	err := (*cusparse.Thread)(thread).SpMMOp(uint64(a.Plan), hostmem.Ptr(a.ExternalBuffer))
+	if err != nil {
+		return cusparse.Code(err)
+	}
+	return 0
+}
+
+func bind_cusparseSpMMOp_destroyPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Plan uint64
+	})(args)
+	err := (*cusparse.Thread)(thread).SpMMOpDestroyPlan(uint64(a.Plan))
 	if err != nil {
 		return cusparse.Code(err)
 	}

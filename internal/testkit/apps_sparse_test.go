@@ -1,35 +1,12 @@
 package testkit
 
 import (
-	"compress/gzip"
-	"fmt"
-	"io"
-	"math"
-	"os"
-	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
-)
 
-// recordedLines is what a program printed on an H200.
-func recordedLines(t *testing.T, name string) []string {
-	t.Helper()
-	f, err := os.Open(filepath.Join(repository, "testdata/apps", name+".want.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-}
+	"kudzu/internal/compile"
+)
 
 const failedBefore = "on the H200, a kernel of an earlier wrong call had failed"
 
@@ -60,66 +37,6 @@ var sparseOther = map[string][]struct{ prefix, why string }{
 	},
 }
 
-// bound is how far a number may be off, as a share of the largest of its line: what the types of the line hold. It was fixed before the
-// recording.
-func bound(name string) float64 {
-	for _, b := range []struct {
-		word string
-		eps  float64
-	}{{" bf16 ", 0x1p-7}, {" f16 ", 0x1p-10}, {" f32 ", 0x1p-18}, {" c32 ", 0x1p-18}} {
-		if strings.Contains(name+" ", b.word) {
-			return b.eps
-		}
-	}
-	return 0x1p-40
-}
-
-// differs says how a line is not what was recorded; "" if it is.
-func differs(got, want string) string {
-	if got == want {
-		return ""
-	}
-	g, w := strings.Split(got, " | "), strings.Split(want, " | ")
-	if len(g) != len(w) || g[0] != w[0] {
-		return "another line"
-	}
-	for i := 1; i < len(w)-1; i++ {
-		if g[i] != w[i] {
-			return "statuses"
-		}
-	}
-	if len(w) < 3 {
-		return "results"
-	}
-	return apart(strings.Fields(g[len(g)-1]), strings.Fields(w[len(w)-1]), bound(w[0]))
-}
-
-// apart says which number is further off than a share of the largest.
-func apart(got, want []string, share float64) string {
-	if len(got) != len(want) {
-		return "results"
-	}
-	largest, x, y := 0.0, make([]float64, len(got)), make([]float64, len(got))
-	for i := range got {
-		var err1, err2 error
-		x[i], err1 = strconv.ParseFloat(got[i], 64)
-		y[i], err2 = strconv.ParseFloat(want[i], 64)
-		if (err1 != nil || err2 != nil) && got[i] != want[i] {
-			return "results"
-		}
-		if !math.IsInf(y[i], 0) && !math.IsNaN(y[i]) {
-			largest = max(largest, math.Abs(y[i]))
-		}
-	}
-	for i := range x {
-		same := x[i] == y[i] || math.IsNaN(x[i]) && math.IsNaN(y[i])
-		if !same && !(math.Abs(x[i]-y[i]) <= share*largest) {
-			return fmt.Sprintf("number %d is %v, on an H200 %v", i, got[i], want[i])
-		}
-	}
-	return ""
-}
-
 // TestAppSparse makes every call of cuSPARSE that an H200 answered, and compares statuses and numbers.
 func TestAppSparse(t *testing.T) {
 	for _, name := range []string{"sparse_generic", "sparse_legacy", "sparse_more", "sparse_misuse"} {
@@ -138,7 +55,7 @@ func TestAppSparse(t *testing.T) {
 					continue lines
 				}
 			}
-			if why := differs(got[i], want[i]); why != "" {
+			if why := differs(name, got[i], want[i]); why != "" {
 				if wrong++; wrong <= 20 {
 					t.Errorf("%s: %s\n\tgot  %s\n\twant %s", name, why, got[i], want[i])
 				}
@@ -146,4 +63,41 @@ func TestAppSparse(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d lines agree, %d are listed", name, len(want)-wrong-listed, len(want), listed)
 	}
+}
+
+// sameAsRecorded runs a program and compares every line with an H200's. Lines that begin with one of other differ, for a reason.
+func sameAsRecorded(t *testing.T, name string, other []string, libraries ...string) {
+	t.Helper()
+	got := strings.Split(strings.TrimRight(newApp(t, "cpu", appProgram(t, name, libraries...)).run().stdout, "\n"), "\n")
+	want := recordedLines(t, name)
+	if len(got) != len(want) {
+		t.Fatalf("%d lines, on an H200 %d", len(got), len(want))
+	}
+	for i := range want {
+		if slices.ContainsFunc(other, func(o string) bool { return strings.HasPrefix(want[i], o) }) {
+			continue
+		}
+		if why := differs(name, got[i], want[i]); why != "" {
+			t.Errorf("%s: %s\n%.200s\n%.200s", strings.Split(want[i], " | ")[0], why, got[i], want[i])
+		}
+	}
+}
+
+// TestAppSparseLt: cuSPARSELt prunes and multiplies as version 0.8 did on an H200.
+func TestAppSparseLt(t *testing.T) {
+	sameAsRecorded(t, "sparselt_record", nil, "-l:libcusparseLt.so.0", "-l:libcudart.so.13", "-lm")
+}
+
+// TestAppFFTDevices: plans for two devices, which are one device twice, give what they gave on an H200, and so do wrong calls.
+func TestAppFFTDevices(t *testing.T) {
+	other := []string{"misuse cufftXtSetGPUs(p, 2, more) S1"} // CUDA 13.0 counts devices that it has refused
+	sameAsRecorded(t, "fft_devices", other, "-l:libcufft.so.12", "-l:libcudart.so.13")
+}
+
+// TestAppSparseOperators: cusparseSpMMOp with the program's functions gives what it gave on an H200, and so do wrong calls.
+func TestAppSparseOperators(t *testing.T) {
+	if compile.Clang() == "" {
+		t.Skip("no clang 19 or newer on this machine")
+	}
+	sameAsRecorded(t, "sparse_operators", nil, "-l:libcusparse.so.12", "-l:libnvrtc.so.13", "-l:libcudart.so.13", "-lm")
 }

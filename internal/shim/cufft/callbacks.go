@@ -20,5 +20,5 @@ func (t *Thread) XtClearCallback(fft.CufftHandle, fft.CufftXtCallbackType) error
 
 // XtSetCallbackSharedSize refuses too, for a plan that is there.
 func (t *Thread) XtSetCallbackSharedSize(h fft.CufftHandle, _ fft.CufftXtCallbackType, _ uint64) error {
-	return change(h, func(*plan) error { return notImplemented })
+	return change(h, func(*plan) error { return invalidPlan })
 }

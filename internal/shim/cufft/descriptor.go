@@ -195,11 +195,11 @@ func (t *Thread) XtMalloc(h fft.CufftHandle, out hostmem.Ptr, format fft.CufftXt
 		if out == hostmem.Nil || format < fft.CUFFT_XT_FORMAT_INPUT || format > fft.CUFFT_XT_FORMAT_1D_INPUT_SHUFFLED {
 			return invalidValue
 		}
-		m := p.many
-		if !p.made || m == nil {
-			return invalidPlan
-		}
 		d := t.driver()
+		m, err := p.devices(d)
+		if err != nil {
+			return err
+		}
 		g := &given{}
 		g.pin.Pin(g)
 		g.lib.Version, g.lib.Library, g.lib.SubFormat = descriptorVersion, fft.LIB_FORMAT_CUFFT, int32(format)
@@ -249,6 +249,9 @@ func (g *given) free(d *driver.Thread) {
 
 // XtFree frees what XtMalloc gave.
 func (t *Thread) XtFree(at hostmem.Ptr) error {
+	if at == hostmem.Nil {
+		return nil
+	}
 	plansMu.Lock()
 	g := gifts[at]
 	delete(gifts, at)
@@ -266,11 +269,11 @@ func (t *Thread) XtMemcpy(h fft.CufftHandle, dst, src hostmem.Ptr, how fft.Cufft
 		if dst == hostmem.Nil || src == hostmem.Nil {
 			return invalidValue
 		}
-		m := p.many
-		if !p.made || m == nil {
-			return invalidPlan
-		}
 		d := t.driver()
+		m, err := p.devices(d)
+		if err != nil {
+			return err
+		}
 		if err := m.wait(d); err != nil {
 			return err
 		}

@@ -47,13 +47,13 @@ func (m *spread) wait(d *driver.Thread) error {
 	return nil
 }
 
-// XtSetGPUs says on which devices a plan that is made later works.
+// XtSetGPUs says on which devices a plan that is made later works. One may be there several times.
 func (t *Thread) XtSetGPUs(h fft.CufftHandle, n int32, which hostmem.Ptr) error {
 	return change(h, func(p *plan) error {
 		if p.made {
 			return invalidPlan
 		}
-		if n < 1 || n > maxGPUs || which == hostmem.Nil {
+		if n < 2 || n > maxGPUs || which == hostmem.Nil {
 			return invalidValue
 		}
 		d := t.driver()
@@ -64,7 +64,7 @@ func (t *Thread) XtSetGPUs(h fft.CufftHandle, n int32, which hostmem.Ptr) error 
 		m := &spread{}
 		for _, id := range ids {
 			dev, err := d.DeviceGet(id)
-			if err != nil || slices.Contains(m.ids, id) {
+			if err != nil {
 				m.release(d)
 				return invalidDevice
 			}
@@ -93,13 +93,13 @@ func (m *spread) release(d *driver.Thread) {
 
 // dropMany ends what a plan has on its devices. Preconditions: p.mu is held.
 func (p *plan) dropMany(d *driver.Thread) {
-	m := p.many
-	if m == nil {
-		return
+	for _, m := range []*spread{p.many, p.alone} {
+		if m != nil {
+			m.drop(d)
+			m.release(d)
+		}
 	}
-	m.drop(d)
-	m.release(d)
-	p.many = nil
+	p.many, p.alone = nil, nil
 }
 
 // drop gives memory back.
@@ -119,13 +119,25 @@ func (m *spread) drop(d *driver.Thread) {
 	m.inner, m.areas, m.own = nil, nil, false
 }
 
-// makeMany makes a plan for several devices. Not there, as in cuFFT: layouts of the program's, 16-bit numbers, and a single row of
-// real ones. Preconditions: p.mu is held.
-func (p *plan) makeMany(d *driver.Thread, g *geometry, ty types, out hostmem.Ptr) (err error) {
-	m := p.many
+// dealt reports a single transform that cuFFT does on so many devices: a row of complex numbers whose length is a power of two, or two
+// axes of some length.
+func dealt(n []uint64, ty types, devices int) bool {
+	const shortest, shortestRow = 32, 64
+	if len(n) > 1 {
+		return n[0] >= shortest && n[1] >= shortest
+	}
+	return ty.kind == complexKind && n[0] >= shortestRow && n[0]&(n[0]-1) == 0 && devices&(devices-1) == 0
+}
+
+// makeMany makes a plan's part on devices, with work areas of our own where auto says so. Not there, as in cuFFT: layouts of the
+// program's and 16-bit numbers. Preconditions: p.mu is held.
+func (p *plan) makeMany(d *driver.Thread, m *spread, g *geometry, ty types, auto bool) (err error) {
 	m.single = g.batch == 1
-	if !g.basic || g.empty || ty.storage != ty.precision().suffix() || m.single && len(g.n) == 1 && ty.kind != complexKind {
+	if !g.basic || g.empty || ty.storage != ty.precision().suffix() {
 		return notSupported
+	}
+	if m.single && len(m.ids) > 1 && !dealt(g.n, ty, len(m.ids)) {
+		return invalidSize
 	}
 	m.slots, m.shape = ty.precision().complex(), slices.Clone(g.n)
 	if ty.kind != complexKind {
@@ -160,15 +172,42 @@ func (p *plan) makeMany(d *driver.Thread, g *geometry, ty types, out hostmem.Ptr
 		m.sizes[0] += m.room()
 	}
 	for i := range n {
-		if p.auto && m.sizes[i] > 0 {
+		if auto && m.sizes[i] > 0 {
 			m.own = true
 			if err := m.on(d, i, func() (err error) { m.areas[i], err = d.TakeMemory(m.sizes[i]); return err }); err != nil {
 				return err
 			}
 		}
 	}
-	copy(hostmem.Slice[uint64](out, n), m.sizes)
 	return nil
+}
+
+// devices is a made plan's part on its devices; of a plan that was not told any, on the one that is current, for calls with descriptors.
+// Preconditions: p.mu is held.
+func (p *plan) devices(d *driver.Thread) (*spread, error) {
+	switch {
+	case !p.made:
+		return nil, invalidPlan
+	case p.many != nil:
+		return p.many, nil
+	case p.alone != nil:
+		return p.alone, nil
+	}
+	dev, err := d.CtxGetDevice()
+	if err != nil {
+		return nil, invalidPlan
+	}
+	c, err := d.DevicePrimaryCtxRetain(dev)
+	if err != nil {
+		return nil, err
+	}
+	m := &spread{ids: []int32{int32(dev)}, ctxs: []cu.CUcontext{c}}
+	if err := p.makeMany(d, m, &p.geometry, p.types, true); err != nil {
+		m.release(d)
+		return nil, err
+	}
+	p.alone = m
+	return m, nil
 }
 
 // whole is the size of a single transform's numbers, and room what bringing them together takes.
@@ -182,16 +221,19 @@ func (m *spread) room() uint64 {
 	return r
 }
 
-// XtSetWorkArea gives a plan its work areas, one a device.
+// XtSetWorkArea gives a plan its work areas, one a device. Those of a plan for several devices are forgotten when it is made.
 func (t *Thread) XtSetWorkArea(h fft.CufftHandle, areas hostmem.Ptr) error {
 	return change(h, func(p *plan) error {
-		if areas == hostmem.Nil {
-			return invalidValue
-		}
-		if !p.made || p.many == nil {
-			return invalidPlan
-		}
 		m := p.many
+		switch {
+		case areas == hostmem.Nil:
+			return invalidValue
+		case m == nil:
+			p.setArea(t.driver(), hostmem.Load[driver.DevPtr](areas))
+			return nil
+		case !p.made:
+			return nil
+		}
 		for i, at := range hostmem.Slice[uint64](areas, len(m.ids)) {
 			if m.own && m.areas[i] != 0 {
 				_ = m.on(t.driver(), i, func() error { return t.driver().GiveMemory(m.areas[i]) })
@@ -206,7 +248,10 @@ func (t *Thread) XtSetWorkArea(h fft.CufftHandle, areas hostmem.Ptr) error {
 // execMany executes a plan on descriptors. What was in natural order is permuted afterwards, and the other way round; transforms of a
 // batch stay as they are. Preconditions: p.mu is held.
 func (p *plan) execMany(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
-	m := p.many
+	m, err := p.devices(d)
+	if err != nil {
+		return err
+	}
 	from, err := m.descriptor(in)
 	if err != nil {
 		return err
@@ -235,6 +280,9 @@ func (p *plan) execMany(d *driver.Thread, in, out hostmem.Ptr, inverse bool) err
 		return noWorkspace
 	}
 	natural := !from.permuted()
+	if len(m.ids) > 1 && len(m.shape) == 1 && from.SubFormat == int32(fft.CUFFT_XT_FORMAT_INPLACE_SHUFFLED) {
+		return invalidType // a row is to be copied to CUFFT_XT_FORMAT_1D_INPUT_SHUFFLED before
+	}
 	return m.on(d, 0, func() error {
 		q := m.inner[0]
 		q.area = m.areas[0] + driver.DevPtr(m.room())
@@ -259,7 +307,7 @@ func (p *plan) execMany(d *driver.Thread, in, out hostmem.Ptr, inverse bool) err
 // execDescriptor executes a plan of several devices in a direction.
 func (t *Thread) execDescriptor(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
 	return change(h, func(p *plan) error {
-		if !p.made || p.many == nil {
+		if !p.made || in == hostmem.Nil || out == hostmem.Nil {
 			return invalidPlan
 		}
 		forward, inverse := sign == fft.CUFFT_FORWARD, sign == fft.CUFFT_INVERSE

@@ -74,7 +74,7 @@ func pieces(t *testing.T, th *Thread, at hostmem.Ptr, bytes []uint64) []float64 
 	return out
 }
 
-// TestManyDevices transforms on two to four devices: results in the program's memory are in natural order, those on the devices lie as the
+// TestManyDevices transforms on two to four devices, some of them twice the same: results in the program's memory are in natural order, those on the devices lie as the
 // manual says: in strings for a row, dealt out along the second axis for planes and volumes, as they were for a batch.
 func TestManyDevices(t *testing.T) {
 	th := thread(t)
@@ -83,9 +83,9 @@ func TestManyDevices(t *testing.T) {
 		n       []int
 		batch   int
 	}{
-		{[]int32{0, 1}, []int{1024}, 1}, {[]int32{1, 0, 2, 3}, []int{64}, 1}, {[]int32{0, 2, 3}, []int{90}, 1}, {[]int32{0, 1}, []int{101}, 1},
-		{[]int32{0, 1}, []int{12, 10}, 1}, {[]int32{0, 1, 2}, []int{7, 11}, 1}, {[]int32{3, 1, 2}, []int{5, 8, 6}, 1},
-		{[]int32{0, 1, 2}, []int{30}, 7}, {[]int32{0, 1, 2, 3}, []int{6, 4}, 3}, {[]int32{2}, []int{48}, 1},
+		{[]int32{0, 1}, []int{1024}, 1}, {[]int32{1, 0, 2, 3}, []int{64}, 1}, {[]int32{2, 2}, []int{128}, 1},
+		{[]int32{0, 1}, []int{32, 34}, 1}, {[]int32{0, 1, 2}, []int{35, 33}, 1}, {[]int32{3, 1, 2}, []int{32, 33, 2}, 1},
+		{[]int32{0, 1, 2}, []int{30}, 7}, {[]int32{0, 1, 2, 3}, []int{6, 4}, 3}, {[]int32{3, 3}, []int{9}, 2},
 	} {
 		t.Run(fmt.Sprint(c.devices, c.n, c.batch), func(t *testing.T) {
 			one := 1
@@ -137,6 +137,12 @@ func TestManyDevices(t *testing.T) {
 			}
 			if line := pieces(t, th, b, natural); !slices.Equal(line, got) {
 				t.Fatal("the copy is not in natural order")
+			}
+			if len(c.n) == 1 && c.batch == 1 {
+				if err := th.XtExecDescriptor(h, a, a, fft.CUFFT_INVERSE); err != invalidType {
+					t.Errorf("a permuted row: %v", err)
+				}
+				a = b
 			}
 			must(th.XtExecDescriptor(h, a, a, fft.CUFFT_INVERSE))
 			must(th.XtMemcpy(h, hostmem.Of(&got[0]), a, fft.CUFFT_COPY_DEVICE_TO_HOST))
@@ -210,7 +216,7 @@ func placed(t *testing.T, th *Thread, h fft.CufftHandle, n []int, batch, devices
 // TestManyDevicesReal transforms real numbers, which lie in padded rows, to half a spectrum and back.
 func TestManyDevicesReal(t *testing.T) {
 	th := thread(t)
-	for _, n := range [][]int{{6, 10}, {4, 5, 7}} {
+	for _, n := range [][]int{{33, 36}, {32, 33, 7}} {
 		one, last := 1, n[len(n)-1]
 		for _, v := range n {
 			one *= v
@@ -263,7 +269,7 @@ func TestManyDevicesMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids, twice, far := []int32{0, 1}, []int32{1, 1}, []int32{0, testDevices}
+	ids, far := []int32{0, 1}, []int32{0, testDevices}
 	sizes := make([]uint64, 2)
 	var f fft.CufftXt1dFactors
 	var at hostmem.Ptr
@@ -276,13 +282,15 @@ func TestManyDevicesMisuse(t *testing.T) {
 	want("no plan", th.XtSetGPUs(999, 2, hostmem.Of(&ids[0])), invalidPlan)
 	want("no devices", th.XtSetGPUs(h, 0, hostmem.Of(&ids[0])), invalidValue)
 	want("no list", th.XtSetGPUs(h, 2, 0), invalidValue)
-	want("twice", th.XtSetGPUs(h, 2, hostmem.Of(&twice[0])), invalidDevice)
+	want("one device", th.XtSetGPUs(h, 1, hostmem.Of(&ids[0])), invalidValue)
 	want("not there", th.XtSetGPUs(h, 2, hostmem.Of(&far[0])), invalidDevice)
 	if err := th.XtSetGPUs(h, 2, hostmem.Of(&ids[0])); err != nil {
 		t.Fatal(err)
 	}
 	want("not made", th.XtMalloc(h, hostmem.Of(&at), fft.CUFFT_XT_FORMAT_INPLACE), invalidPlan)
-	want("a row of real numbers", th.MakePlan1d(h, 64, fft.CUFFT_R2C, 1, hostmem.Of(&sizes[0])), notSupported)
+	want("a row of real numbers", th.MakePlan1d(h, 64, fft.CUFFT_R2C, 1, hostmem.Of(&sizes[0])), invalidSize)
+	want("a length that is no power of two", th.MakePlan1d(h, 96, fft.CUFFT_C2C, 1, hostmem.Of(&sizes[0])), invalidSize)
+	want("a short axis", th.MakePlan2d(h, 64, 31, fft.CUFFT_C2C, hostmem.Of(&sizes[0])), invalidSize)
 	if err := th.SetAutoAllocation(h, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -290,9 +298,9 @@ func TestManyDevicesMisuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("after making", th.XtSetGPUs(h, 2, hostmem.Of(&ids[0])), invalidPlan)
-	want("one device's call", th.ExecC2C(h, 0, 0, fft.CUFFT_FORWARD), invalidPlan)
+	want("one device's call", th.ExecC2C(h, 0, 0, fft.CUFFT_FORWARD), invalidType)
 	want("no such query", th.XtQueryPlan(h, hostmem.Of(&f), 1), invalidValue)
-	want("no array", th.XtExecDescriptorC2C(h, 0, 0, fft.CUFFT_FORWARD), invalidValue)
+	want("no array", th.XtExecDescriptorC2C(h, 0, 0, fft.CUFFT_FORWARD), invalidPlan)
 	a := th.arrayOf(t, h, fft.CUFFT_XT_FORMAT_INPLACE)
 	want("no area", th.XtExecDescriptorC2C(h, a, a, fft.CUFFT_FORWARD), noWorkspace)
 	areas := make([]uint64, 2)
@@ -322,5 +330,36 @@ func TestManyDevicesMisuse(t *testing.T) {
 		if d := complex(float64(got[2*k]), float64(got[2*k+1])) - w; real(d)*real(d)+imag(d)*imag(d) > 1e-12 {
 			t.Fatalf("number %d is off by %v", k, d)
 		}
+	}
+}
+
+// TestOneDeviceDescriptor: a plan that was not told any devices takes descriptors of the current one.
+func TestOneDeviceDescriptor(t *testing.T) {
+	th := thread(t)
+	h, err := th.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size uint64
+	x := noise(2*48, 5)
+	got := make([]float64, len(x))
+	if err := th.MakePlan1d(h, 48, fft.CUFFT_Z2Z, 1, hostmem.Of(&size)); err != nil {
+		t.Fatal(err)
+	}
+	a := th.arrayOf(t, h, fft.CUFFT_XT_FORMAT_INPLACE)
+	for _, err := range []error{
+		th.XtMemcpy(h, a, hostmem.Of(&x[0]), fft.CUFFT_COPY_HOST_TO_DEVICE), th.XtExecDescriptorZ2Z(h, a, a, fft.CUFFT_FORWARD),
+		th.XtMemcpy(h, hostmem.Of(&got[0]), a, fft.CUFFT_COPY_DEVICE_TO_HOST), th.Destroy(h),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	z := make([]complex128, 48)
+	for i := range z {
+		z[i] = complex(x[2*i], x[2*i+1])
+	}
+	if d := difference(got, flat(transformed(z, []int{48}, false))); d > bound(double, 48) {
+		t.Errorf("differs by %g", d)
 	}
 }

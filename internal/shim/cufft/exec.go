@@ -67,8 +67,11 @@ func (p *plan) run(d *driver.Thread, in, out hostmem.Ptr, inverse bool) error {
 // exec executes a plan in a direction. The library does not ask whether the function is the one of the plan's types.
 func (t *Thread) exec(h fft.CufftHandle, in, out hostmem.Ptr, sign int32) error {
 	return change(h, func(p *plan) error {
-		if !p.made || p.many != nil {
+		switch {
+		case !p.made:
 			return invalidPlan
+		case p.many != nil:
+			return invalidType
 		}
 		forward, inverse := sign == fft.CUFFT_FORWARD, sign == fft.CUFFT_INVERSE
 		if p.types.kind != toRealKind && forward || p.types.kind != fromRealKind && inverse {

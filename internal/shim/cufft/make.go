@@ -243,9 +243,12 @@ func (t *Thread) make(h fft.CufftHandle, r *request, out hostmem.Ptr) error {
 		}
 		p.geometry, p.types = *g, r.types
 		if p.many != nil {
-			err = p.makeMany(d, g, r.types, out)
-			p.made = err == nil
-			return err
+			if err := p.makeMany(d, p.many, g, r.types, p.auto); err != nil {
+				return err
+			}
+			copy(hostmem.Slice[uint64](out, len(p.many.sizes)), p.many.sizes)
+			p.made = true
+			return nil
 		}
 		if err := p.fill(d, g, r.types); err != nil {
 			return err

@@ -28,6 +28,7 @@ type plan struct {
 	jit      map[fft.CufftXtCallbackType]*callback
 	sides    sides
 	many     *spread // what several devices have of it, nil if there is one
+	alone    *spread // what the one device has of it, once there is a call with a descriptor
 }
 
 // form is what the addresses of a call decide.
@@ -139,13 +140,18 @@ func (t *Thread) SetAutoAllocation(h fft.CufftHandle, auto int32) error {
 // SetWorkArea gives a plan its work area.
 func (t *Thread) SetWorkArea(h fft.CufftHandle, area hostmem.Ptr) error {
 	return change(h, func(p *plan) error {
-		if p.own != 0 {
-			_ = t.driver().GiveMemory(p.own)
-			p.own = 0
-		}
-		p.area = driver.DevPtr(area)
+		p.setArea(t.driver(), driver.DevPtr(area))
 		return nil
 	})
+}
+
+// setArea takes the program's work area instead of our own. Preconditions: p.mu is held.
+func (p *plan) setArea(d *driver.Thread, area driver.DevPtr) {
+	if p.own != 0 {
+		_ = d.GiveMemory(p.own)
+		p.own = 0
+	}
+	p.area = area
 }
 
 // GetSize is the size of the work area that a plan needs.

@@ -29,6 +29,7 @@ const (
 	planPrune
 	planSpMVOpDescr
 	planSpMVOp
+	planSpMMOp
 )
 
 // plan is what is kept between the steps of an operation.
@@ -45,6 +46,7 @@ type plan struct {
 	boost    boost
 	gemm     gemmState
 	spmv     spmvOp // of SpMVOp; never changes
+	spmm     spmmOp // of SpMMOp; never changes
 }
 
 // boost replaces small pivots of incomplete factors.

@@ -207,7 +207,17 @@ func products() (list []product) {
 	yes := func() bool { return rng.IntN(2) == 0 }
 	for i := range 60 {
 		ty := types[i%len(types)]
-		list = append(list, product{ty[0], ty[1], yes(), yes(), yes(), yes(), yes(), yes(), 1 + rng.IntN(2), []string{"", "relu", "gelu", "bias", "vectors", "scales"}[i%6], yes(), yes()})
+		p := product{ty[0], ty[1], yes(), yes(), yes(), yes(), yes(), yes(), 1 + rng.IntN(2), []string{"", "relu", "gelu", "bias", "vectors", "scales"}[i%6], yes(), yes()}
+		if p.in.size() == 1 {
+			p.rowA, p.rowB = !p.turnA, p.turnB // along k
+		}
+		if p.act == "gelu" && !(p.in == s8 && p.out == s8 || p.in >= e4m3 && p.out == bf16) || p.act == "vectors" && p.in != s8 {
+			p.act = "bias"
+		}
+		if i%4 == 1 && (p.in == s8 && p.out == s8 || p.in >= e4m3 && p.out == bf16) {
+			p.act = "gelu"
+		}
+		list = append(list, p)
 	}
 	return list
 }
@@ -245,6 +255,10 @@ func (r *rig) product(c product, seed uint64) {
 		r.Helper()
 		r.must(r.th.MatmulDescSetAttribute(r.h, mm, which, at, size))
 	}
+	long := m // of vectors: they have a number a row of D, or a column if B is the structured one
+	if !c.first {
+		long = n
+	}
 	one, upper, threshold := int32(1), float32(40), float32(2)
 	alpha, beta := []float32{2}, []float32{-1}
 	var biases []float64
@@ -264,10 +278,10 @@ func (r *rig) product(c product, seed uint64) {
 		set(sparselt.CUSPARSELT_MATMUL_ACTIVATION_GELU, hostmem.Of(&one), 4)
 	case "bias":
 		e := c.out
-		if c.in == elem(cublas.S8) {
+		if e == elem(cublas.S8) || e == elem(cublas.S32) {
 			e = elem(cublas.F32)
 		}
-		for range m {
+		for range long {
 			biases = append(biases, float64(rng.IntN(9)-4))
 		}
 		at := r.put(e, biases)
@@ -275,7 +289,7 @@ func (r *rig) product(c product, seed uint64) {
 	case "vectors":
 		var x, y []float64
 		alpha, beta = nil, nil
-		for range m {
+		for range long {
 			x, y = append(x, float64(rng.IntN(5)-2)), append(y, float64(rng.IntN(5)-2))
 			alpha, beta = append(alpha, float32(x[len(x)-1])), append(beta, float32(y[len(y)-1]))
 		}
@@ -375,9 +389,13 @@ func (r *rig) product(c product, seed uint64) {
 					sum += a.values[a.place(t, ai, al)] * b.values[b.place(t, bl, bj)]
 				}
 				at := d.place(t, i, j)
-				v := float64(alpha[i%len(alpha)])*sum*scales[0]*scales[1] + float64(beta[i%len(beta)])*d.values[at]*scales[2]
+				x := i
+				if !c.first {
+					x = j
+				}
+				v := float64(alpha[x%len(alpha)])*sum*scales[0]*scales[1] + float64(beta[x%len(beta)])*d.values[at]*scales[2]
 				if biases != nil {
-					v += biases[i]
+					v += biases[x]
 				}
 				bound := 0.0
 				switch c.act {

@@ -188,6 +188,9 @@ func (t *Thread) MatmulDescriptorInit(h, at hostmem.Ptr, opA, opB sparse.Cuspars
 	if m.a.elem != m.b.elem || m.c.row != m.d.row || !m.results() || whole != (compute == sparselt.CUSPARSE_COMPUTE_32I) {
 		return notSupported
 	}
+	if m.a.elem.size() == 1 && (m.a.row == m.turnA || m.b.row != m.turnB) {
+		return notSupported // numbers of 8 bits are read along k
+	}
 	n := m.d.batches
 	for _, x := range []*matrix{&m.a, &m.b, &m.c} {
 		if x.batches != n && x.batches != 1 {
@@ -228,6 +231,12 @@ func (m *matmul) results() bool {
 	return m.d.elem == m.a.elem
 }
 
+// takesGelu says that a product of these types may end with gelu, as cuSPARSELt 0.8 does on an H200.
+func (m *matmul) takesGelu() bool {
+	s8 := elem(cublas.S8)
+	return m.a.elem == s8 && m.d.elem == s8 || m.a.elem >= e4m3 && m.d.elem == elem(cublas.BF16)
+}
+
 // matmulAttribute sets or tells an attribute of a product.
 func (t *Thread) matmulAttribute(h, at hostmem.Ptr, which sparselt.CusparseLtMatmulDescAttribute_t, data hostmem.Ptr, size uint64, set bool) error {
 	if _, err := find(h); err != nil {
@@ -245,16 +254,26 @@ func (t *Thread) matmulAttribute(h, at hostmem.Ptr, which sparselt.CusparseLtMat
 	case sparselt.CUSPARSELT_MATMUL_ACTIVATION_RELU_THRESHOLD:
 		return attribute(&m.threshold, data, size, set)
 	case sparselt.CUSPARSELT_MATMUL_ACTIVATION_GELU:
+		if set && !m.takesGelu() {
+			return invalidValue
+		}
 		return attribute(&m.gelu, data, size, set)
 	case sparselt.CUSPARSELT_MATMUL_ACTIVATION_GELU_SCALING:
+		if set && !m.takesGelu() {
+			return invalidValue
+		}
 		if set {
 			m.gelu = 1
 		}
 		return attribute(&m.geluScale, data, size, set)
-	case sparselt.CUSPARSELT_MATMUL_ALPHA_VECTOR_SCALING:
+	case sparselt.CUSPARSELT_MATMUL_ALPHA_VECTOR_SCALING, sparselt.CUSPARSELT_MATMUL_BETA_VECTOR_SCALING:
+		if set && m.a.elem != elem(cublas.S8) {
+			return notSupported
+		}
+		if which == sparselt.CUSPARSELT_MATMUL_BETA_VECTOR_SCALING {
+			return attribute(&m.betaMany, data, size, set)
+		}
 		return attribute(&m.alphaVector, data, size, set)
-	case sparselt.CUSPARSELT_MATMUL_BETA_VECTOR_SCALING:
-		return attribute(&m.betaMany, data, size, set)
 	case sparselt.CUSPARSELT_MATMUL_BIAS_STRIDE:
 		return attribute(&m.biasApart, data, size, set)
 	case sparselt.CUSPARSELT_MATMUL_BIAS_POINTER:

@@ -251,7 +251,8 @@ type end struct {
 	readsC            bool
 }
 
-// scalars reads alpha and beta, which are on the host unless there is one for every row.
+// scalars reads alpha and beta, which are on the host unless there is one for every row of D, or for every column
+// where B is the structured one.
 func (e *end) scalars(m *matmul) error {
 	if m.alphaVector == 0 {
 		e.factors[0] = hostmem.Load[float32](e.alpha)
@@ -287,7 +288,7 @@ func (e *end) launch(d *driver.Thread, stream cu.CUstream, m *matmul, sums uint6
 		p.U64(vector(mode, hostmem.Ptr(m.scales[i])))
 	}
 	bias := m.d.elem
-	if whole {
+	if bias == elem(cublas.S8) || bias == elem(cublas.S32) {
 		bias = elem(cublas.F32)
 	}
 	act := uint32(0)
@@ -299,7 +300,7 @@ func (e *end) launch(d *driver.Thread, stream cu.CUstream, m *matmul, sums uint6
 	}
 	p.U64(uint64(m.d.rows), uint64(m.d.cols), uint64(m.d.batches), uint64(m.c.ld), uint64(m.d.ld), uint64(m.c.apart), uint64(m.d.apart), uint64(m.biasApart)).
 		U32(bits(e.factors[0]), bits(e.factors[1]), bits(m.upper), bits(m.threshold), bits(m.geluScale)).
-		U32(flag(whole), uint32(m.c.elem), uint32(m.d.elem), uint32(bias), flag(m.d.row), act, 0)
+		U32(flag(whole), uint32(m.c.elem), uint32(m.d.elem), uint32(bias), flag(m.d.row), act, flag(m.b.structured))
 	return launch(d, stream, "finish", m.d.rows*m.d.cols*m.d.batches, p)
 }
 

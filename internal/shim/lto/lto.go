@@ -19,11 +19,16 @@ var ErrForeign = errors.New("not LTO-IR of Kudzu's")
 // arch is compiled for: what functions of libraries run on has it.
 const arch = "80"
 
-// PTX is the module of a program's functions.
-func PTX(name string, code []byte) (string, error) {
-	if _, ok := nvvmir.FromLTO(string(code)); !ok || compiler == nil {
-		return "", ErrForeign
+// PTX is the module of a program's functions, of one piece of code or several.
+func PTX(name string, codes ...[]byte) (string, error) {
+	p := &compile.NVVM{Options: nvvmir.Options{Arch: arch, Level: 3}}
+	var all []byte
+	for _, code := range codes {
+		if _, ok := nvvmir.FromLTO(string(code)); !ok || compiler == nil {
+			return "", ErrForeign
+		}
+		p.Units = append(p.Units, compile.NVVMUnit{Name: name, Bytes: len(code)})
+		all = append(all, code...)
 	}
-	p := &compile.NVVM{Units: []compile.NVVMUnit{{Name: name, Bytes: len(code)}}, Options: nvvmir.Options{Arch: arch, Level: 3}}
-	return compiler.PTX(p, string(code))
+	return compiler.PTX(p, string(all))
 }

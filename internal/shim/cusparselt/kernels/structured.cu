@@ -189,10 +189,10 @@ KERNEL widen(Lines a, u64 out) {
 
 // End is what is done to the sums of a product, which lie column by column: row and column of D are x and y, or y and x if turned.
 struct End {
-    u64 sums, c, d, bias, alphas, betas, scales[4]; // alphas, betas: one a row of D; scales of A, B, C, D; 0: none
+    u64 sums, c, d, bias, alphas, betas, scales[4]; // bias, alphas, betas: one a row of D, or a column; scales of A, B, C, D; 0: none
     s64 rows, cols, batches, c_ld, d_ld, c_apart, d_apart, bias_apart;
     float alpha, beta, upper, threshold, gelu;
-    u32 whole, type_c, type_d, type_bias, turned, act; // whole: the sums are integers
+    u32 whole, type_c, type_d, type_bias, turned, act, columns; // whole: the sums are integers; columns: vectors have one number a column
 };
 
 // gelu in its tanh form, as cuBLASLt's.
@@ -204,9 +204,9 @@ __device__ inline float gelu(float x) {
 KERNEL finish(End e) {
     for (s64 t = INDEX; t < e.batches * e.rows * e.cols; t += TOTAL) {
         s64 b = t / (e.rows * e.cols), inside = t % (e.rows * e.cols), fast = e.turned ? e.cols : e.rows;
-        s64 x = inside % fast, y = inside / fast, row = e.turned ? y : x;
+        s64 x = inside % fast, y = inside / fast, i = e.turned == e.columns ? x : y;
         double s = e.whole ? (double)((const int *)e.sums)[t] : (double)((const float *)e.sums)[t];
-        double alpha = e.alphas ? ((const float *)e.alphas)[row] : e.alpha, beta = e.betas ? ((const float *)e.betas)[row] : e.beta;
+        double alpha = e.alphas ? ((const float *)e.alphas)[i] : e.alpha, beta = e.betas ? ((const float *)e.betas)[i] : e.beta;
         if (e.scales[0]) alpha *= *(const float *)e.scales[0];
         if (e.scales[1]) alpha *= *(const float *)e.scales[1];
         double v = alpha * s;
@@ -215,7 +215,7 @@ KERNEL finish(End e) {
             double c = e.type_c == TYPE_S32 ? (double)((const int *)e.c)[at] : (double)value(e.c, e.type_c, at);
             v += beta * c * (e.scales[2] ? *(const float *)e.scales[2] : 1);
         }
-        if (e.bias) v += value(e.bias, e.type_bias, b * e.bias_apart + row);
+        if (e.bias) v += value(e.bias, e.type_bias, b * e.bias_apart + i);
         if (e.act == 1) v = v > e.threshold ? (v < e.upper ? v : e.upper) : 0;
         if (e.act == 2) v = e.gelu * gelu((float)v);
         if (e.scales[3]) v *= *(const float *)e.scales[3];
