@@ -312,6 +312,8 @@ struct kz_job {
 	struct kz_op *next_job;
 };
 
+enum { BRIEF_NS = 20000 }; // what takes less is short
+
 struct kz_op {
 	struct kz_op *next;
 	struct kz_queue *q;

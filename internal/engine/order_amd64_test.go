@@ -20,6 +20,14 @@ func (r *rig) busy() (q *Queue, release func()) {
 	return q, func() { atomic.StoreUint64(&v[0], 1) }
 }
 
+// short runs k until it is known to be short: any run of a busy machine may be taken off its processor.
+func (r *rig) short(k *Kernel, params ...uint64) {
+	for range 20 {
+		r.ok(r.q.Launch(k, grid(1, params...)))
+		r.ok(r.q.Sync())
+	}
+}
+
 // apart is longer than two calls that are made at once are apart.
 const apart = 50 * time.Microsecond
 
@@ -28,8 +36,7 @@ func TestOrderWaiting(t *testing.T) {
 	r := newRig(t, 1)
 	k := kernel(t, kAffine)
 	a, v := r.alloc(2)
-	r.ok(r.q.Launch(k, grid(1, a+8, 1))) // so that it is known to be short
-	r.ok(r.q.Sync())
+	r.short(k, a+8, 1)
 	held, release := r.busy()
 	older, newer := r.queue(r.d), r.queue(r.d)
 	want := uint64(0)
@@ -48,13 +55,36 @@ func TestOrderWaiting(t *testing.T) {
 	}
 }
 
+// A first run that was long, as one that waits for the pages of its code, does not make a kernel long for good.
+func TestOrderFirstRunLong(t *testing.T) {
+	r := newRig(t, 1)
+	first, k := kernel(t, kBusy), kernel(t, kAffine)
+	a, _ := r.alloc(1)
+	r.ok(r.q.Launch(first, grid(1, 1<<24)))
+	r.ok(r.q.Sync())
+	r.short(first, 1)
+	r.short(k, a, 1)
+	held, release := r.busy()
+	older, newer := r.queue(r.d), r.queue(r.d)
+	r.ok(older.Launch(first, grid(1, 1)))
+	time.Sleep(apart)
+	r.ok(newer.Launch(k, grid(1, a, 1)))
+	r.ok(newer.Sync())
+	if done, err := older.Done(); !done || err != nil {
+		t.Errorf("the older work is not done: %v", err)
+	}
+	release()
+	for _, q := range []*Queue{held, older, newer} {
+		r.ok(q.Close())
+	}
+}
+
 // It does not begin what may not end before it goes on itself: work that never ran, and work behind short work.
 func TestOrderWaitingForProgram(t *testing.T) {
 	r := newRig(t, 1)
 	k, spin := kernel(t, kAffine), kernel(t, kSpin)
 	a, v := r.alloc(3)
-	r.ok(r.q.Launch(k, grid(1, a+8, 1)))
-	r.ok(r.q.Sync())
+	r.short(k, a+8, 1)
 	held, release := r.busy()
 	never, behind, newer := r.queue(r.d), r.queue(r.d), r.queue(r.d)
 	r.ok(never.Launch(spin, grid(1, a+16)))
@@ -103,8 +133,7 @@ func TestOrderStress(t *testing.T) {
 	r := newRig(t, 1)
 	k, busy := kernel(t, kAffine), kernel(t, kBusy)
 	a, v := r.alloc(2)
-	r.ok(r.q.Launch(k, grid(1, a+8, 1)))
-	r.ok(r.q.Sync())
+	r.short(k, a+8, 1)
 	stop, ended := make(chan bool), make(chan error)
 	go func() { // a stream that is never empty
 		q := r.queue(r.d)

@@ -14,7 +14,7 @@ enum { COPY_UNIT = 256 << 10 };
 // Work of different queues runs in the order in which it was put in, where it could have: programs that forget to order two streams are
 // right on a GPU that has nothing else to do, as what it is given begins within microseconds. Here a thread may be long in coming. What
 // was put in ORDER_NS after something that still waits does not go before it; less is what two calls are apart.
-enum { ORDER_NS = 2000, BRIEF_NS = 20000, GUEST_MAX = 16 };
+enum { ORDER_NS = 2000, GUEST_MAX = 16 };
 
 struct kz_queue *kz_queue_new(struct kz_domain *d, int priority) {
 	struct kz_queue *q = aligned_alloc(KZ_CACHELINE, (sizeof *q + 63) & ~(size_t)63);

@@ -166,6 +166,12 @@ static void learn(struct kz_op *op, int64_t ns, uint64_t blocks) {
 	atomic_store_explicit(avg, old ? old - old / 4 + x / 4 : x, memory_order_relaxed);
 }
 
+// A job of one block that was thought long, or never ran. Once it turns out short that replaces what was thought.
+static void learn_one(struct kz_op *op, int64_t ns) {
+	if (ns < BRIEF_NS) atomic_store_explicit(&op->u.kernel.k->block_ns, 0, memory_order_relaxed);
+	learn(op, ns, 1);
+}
+
 // A job's chunks are learned from as one: where the first blocks do the work and the last find none left, as in kernels that deal it
 // out themselves, the last chunks alone would make the next launch look too short to share. Only what never ran is learned at once.
 static void learn_chunk(struct kz_op *op, int64_t ns, uint64_t blocks) {
@@ -284,9 +290,12 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 	op->began = op->kind == KZ_OP_KERNEL && e->limit ? kz_millis() : 0;
 	bool together = op->kind == KZ_OP_KERNEL && op->u.kernel.cluster > 0; // the parts are clusters, not blocks
 	if (j->total == 1 && !together) {
-		bool known = op->kind != KZ_OP_KERNEL || atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed);
+		// The clock takes longer than the shortest kernels: what is known to be short is not timed again. Anything else is: the first run
+		// of a kernel also waits for the pages of its code, and any run may be taken off its processor.
+		uint64_t ns = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 1;
+		bool known = ns && ns / 16 < BRIEF_NS;
 		int64_t t0 = known ? 0 : kz_nanos();
-		if (run_blocks(c, op, 0, 1) && !known) learn(op, kz_nanos() - t0, 1);
+		if (run_blocks(c, op, 0, 1) && !known) learn_one(op, kz_nanos() - t0);
 		return true;
 	}
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
