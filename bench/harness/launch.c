@@ -53,16 +53,22 @@ static void open_context(void) {
     CHECK(cuCtxSetCurrent(ctx));
 }
 
-/* memory reads the process's resident and proportional sizes in KiB. */
-static void memory(double *rss, double *pss) {
+/* Sizes of the process in KiB. own is what no other process and no file has: pages that were written. */
+struct memory {
+    double rss, pss, own;
+};
+
+static struct memory memory(void) {
+    struct memory m = {0};
     char line[256];
     FILE *f = fopen("/proc/self/smaps_rollup", "r");
-    *rss = *pss = 0;
     while (f && fgets(line, sizeof line, f)) {
-        sscanf(line, "Rss: %lf", rss);
-        sscanf(line, "Pss: %lf", pss);
+        sscanf(line, "Rss: %lf", &m.rss);
+        sscanf(line, "Pss: %lf", &m.pss);
+        sscanf(line, "Private_Dirty: %lf", &m.own);
     }
     if (f) fclose(f);
+    return m;
 }
 
 /* big_module writes PTX of at least MODULE_BYTES: the kernels of one of the bench modules again and again, each time under
@@ -102,10 +108,10 @@ static char *big_module(const char *kernels, char *first, size_t size) {
 
 /* child runs one thing from nothing and prints its figures in one line; what: init, module, idle. */
 int launch_child(const char *what, const char *library, const char *kernels) {
-    double rss0, pss0, rss, pss;
+    struct memory before, after;
     char name[96], *text = 0;
     if (strcmp(what, "init")) text = big_module(kernels, name, sizeof name);
-    memory(&rss0, &pss0);
+    before = memory();
     double t0 = now();
     open_driver(library);
     open_context();
@@ -125,20 +131,20 @@ int launch_child(const char *what, const char *library, const char *kernels) {
         CHECK(cuCtxSynchronize());
         double t4 = now();
         free(text);
-        memory(&rss, &pss);
-        printf("%.9f %.9f %.0f %.0f\n", t4 - t2, t3 - t2, rss, pss);
+        after = memory();
+        printf("%.9f %.9f %.0f %.0f %.0f\n", t4 - t2, t3 - t2, after.rss, after.pss, after.own);
         return 0;
     }
-    memory(&rss, &pss);
-    printf("%.9f %.9f %.0f %.0f\n", t1 - t0, 0.0, rss - rss0, pss - pss0);
+    after = memory();
+    printf("%.9f %.9f %.0f %.0f %.0f\n", t1 - t0, 0.0, after.rss - before.rss, after.pss - before.pss, after.own - before.own);
     return 0;
 }
 
-static void run_child(const char *self, const char *what, const char *library, const char *kernels, double v[4]) {
+static void run_child(const char *self, const char *what, const char *library, const char *kernels, double v[5]) {
     char command[2048];
     snprintf(command, sizeof command, "'%s' -child %s -lib '%s' -kernels '%s'", self, what, library, kernels);
     FILE *f = popen(command, "r");
-    if (!f || fscanf(f, "%lf %lf %lf %lf", &v[0], &v[1], &v[2], &v[3]) != 4 || pclose(f) != 0) die("launch: the process for \"%s\" failed", what);
+    if (!f || fscanf(f, "%lf %lf %lf %lf %lf", &v[0], &v[1], &v[2], &v[3], &v[4]) != 5 || pclose(f) != 0) die("launch: the process for \"%s\" failed", what);
 }
 
 /* ---- the figures ---- */
@@ -201,7 +207,7 @@ static void in_process(void) {
 
 /* launch_bench prints and writes every figure and returns how many missed their target. */
 int launch_bench(FILE *json, const char *library, const char *kernels, const char *self) {
-    double init[SAMPLES], load[SAMPLES], parse[SAMPLES], v[4], rss[SAMPLES], pss[SAMPLES], rss0[SAMPLES], pss0[SAMPLES];
+    double init[SAMPLES], load[SAMPLES], parse[SAMPLES], v[5], rss[SAMPLES], pss[SAMPLES], rss0[SAMPLES], pss0[SAMPLES], own0[SAMPLES];
     out.json = json;
     printf("launch and start-up, medians of %d\n", SAMPLES);
     open_driver(library);
@@ -210,7 +216,7 @@ int launch_bench(FILE *json, const char *library, const char *kernels, const cha
     run_child(self, "module", library, kernels, v); /* fills the cache */
     for (int i = 0; i < SAMPLES; i++) {
         run_child(self, "init", library, kernels, v);
-        init[i] = v[0] * 1e3, rss0[i] = v[2] / 1024, pss0[i] = v[3] / 1024;
+        init[i] = v[0] * 1e3, rss0[i] = v[2] / 1024, pss0[i] = v[3] / 1024, own0[i] = v[4] / 1024;
         run_child(self, "module", library, kernels, v);
         load[i] = v[0] * 1e3, parse[i] = v[1] * 1e3, rss[i] = v[2] / 1024, pss[i] = v[3] / 1024;
     }
@@ -219,6 +225,7 @@ int launch_bench(FILE *json, const char *library, const char *kernels, const cha
     figure("the load alone", median(parse, SAMPLES), "ms", 0);
     figure("memory added by cuInit + context, resident", median(rss0, SAMPLES), "MB", 8);
     figure("memory added by cuInit + context, proportional", median(pss0, SAMPLES), "MB", 0);
+    figure("of it the process's own, which no file has", median(own0, SAMPLES), "MB", 0);
     figure("memory of a process idle after the 10 MB module, resident", median(rss, SAMPLES), "MB", 0);
     figure("memory of a process idle after the 10 MB module, proportional", median(pss, SAMPLES), "MB", 0);
     return out.missed;
