@@ -68,7 +68,7 @@ func TextsFor(b []byte, sm int) ([]string, error) {
 		if err != nil {
 			return "", err
 		}
-		return string(choice.Text), nil
+		return choice.Own(), nil
 	})
 }
 

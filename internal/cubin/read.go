@@ -108,6 +108,14 @@ func Arch(b []byte) (sm int, ok bool) {
 	return sm, true
 }
 
+// HeadSize is how much of a file Begins looks at.
+const HeadSize = 256
+
+// Begins reports whether a file that begins with b may be one that Encode wrote: the names of its sections come first.
+func Begins(b []byte) bool {
+	return bytes.HasPrefix(b, []byte("\x7fELF")) && bytes.Contains(b[:min(len(b), HeadSize)], []byte(Section+"\x00"))
+}
+
 // Ours reports whether b is a file with PTX that Encode wrote, without reading the PTX.
 func Ours(b []byte) bool {
 	e, err := parse(b)

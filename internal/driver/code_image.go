@@ -206,7 +206,7 @@ func readContainer(p hostmem.Ptr) (*fatbin.Container, error) {
 	return fatbin.Parse(hostmem.Bytes(p, n))
 }
 
-// choose takes the best PTX. The copy into a string is ours: the program may free the image after the load.
+// choose takes the best PTX, as text of our own: the program may free the image after the load.
 func choose(cs []*fatbin.Container, dev claim) (string, error) {
 	c, err := fatbin.Choose(cs, dev.sm)
 	var none *fatbin.NoCode
@@ -218,7 +218,7 @@ func choose(cs []*fatbin.Container, dev claim) (string, error) {
 	case c.Against && dev.ownPTX:
 		return "", &badImage{errNoBinary, fmt.Sprintf("error   : no PTX that compute capability %s can use; the nearest is for %s", dev, c.Target)}
 	}
-	return plausible(string(c.Text))
+	return plausible(c.Own())
 }
 
 // takes says whether a device takes text for a target. Ours run every text they can read: one that is not for the device is

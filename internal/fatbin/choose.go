@@ -123,8 +123,18 @@ func Choose(cs []*Container, sm int) (*Choice, error) {
 	return nil, none
 }
 
-// assembled is the PTX in a file of our assembler.
+var errForeign = errors.New("a file of another assembler")
+
+// assembled is the PTX in a file of our assembler. Others are passed over by their first bytes: a library may have machine code for
+// ten devices, and unpacking all of it took half a second of CuPy's start.
 func (e *Entry) assembled() ([]byte, error) {
+	begin, err := e.head(cubin.HeadSize)
+	if err != nil {
+		return nil, err
+	}
+	if !cubin.Begins(begin) {
+		return nil, errForeign
+	}
 	file, err := e.Text()
 	if err != nil {
 		return nil, err

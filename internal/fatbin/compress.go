@@ -31,6 +31,59 @@ func (e *Entry) Text() ([]byte, error) {
 	return out, nil
 }
 
+// head is the beginning of the entry's content: n bytes or more, or all. Damage behind it is not seen.
+func (e *Entry) head(n int) ([]byte, error) {
+	switch {
+	case e.Flags&FlagZstd != 0:
+		return zstd.Head(e.Payload, n)
+	case e.Flags&FlagLZ4 != 0:
+		return lz4Head(e.Payload, n)
+	}
+	return e.Payload, nil
+}
+
+// lz4Head decompresses a raw block as far as n bytes.
+func lz4Head(src []byte, n int) ([]byte, error) {
+	short := bad("LZ4 block of %d bytes ends too early", len(src))
+	var out []byte
+	// length is a field of the token, with the bytes that follow where it is 15.
+	length := func(field byte) (int, bool) {
+		size := int(field)
+		for more := field == 15; more; {
+			if len(src) == 0 {
+				return 0, false
+			}
+			size, more, src = size+int(src[0]), src[0] == 255, src[1:]
+		}
+		return size, true
+	}
+	for len(src) > 0 && len(out) < n {
+		token := src[0]
+		src = src[1:]
+		literals, ok := length(token >> 4)
+		if !ok || literals > len(src) {
+			return nil, short
+		}
+		out, src = append(out, src[:min(literals, n)]...), src[literals:]
+		if len(src) == 0 || len(out) >= n {
+			break
+		}
+		if len(src) < 2 {
+			return nil, short
+		}
+		back := int(src[0]) | int(src[1])<<8
+		src = src[2:]
+		match, ok := length(token & 15)
+		if !ok || back == 0 || back > len(out) {
+			return nil, short
+		}
+		for range min(match+4, n) {
+			out = append(out, out[len(out)-back])
+		}
+	}
+	return out, nil
+}
+
 // unlz4 decompresses a raw block. Size is the declared output, or 0 where the producer left it out.
 func unlz4(src []byte, size uint64) ([]byte, error) {
 	limit := min(uint64(len(src))*lz4Ratio+16, MaxText)

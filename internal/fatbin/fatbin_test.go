@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"kudzu/internal/cubin"
 )
 
 func ptx(target string) []byte {
@@ -246,5 +248,81 @@ func TestOptionsOfPTX(t *testing.T) {
 	}
 	if text, n := binary.LittleEndian.Uint32(entry[at:]), binary.LittleEndian.Uint32(entry[at+4:]); text != at+8 || n != 0 {
 		t.Errorf("%d bytes of options at %d", n, text)
+	}
+}
+
+// The beginning of an entry is that of its whole content, however it is packed, and damage is an error.
+func TestHead(t *testing.T) {
+	long := []byte(strings.Repeat("a line of text, and again ", 40_000))
+	for i := range 30_000 { // what does not repeat, so that there are literals, too
+		long = append(long, byte(i*i>>3), byte(i))
+	}
+	for _, flags := range []uint64{0, FlagLZ4, FlagZstd} {
+		for _, data := range [][]byte{[]byte(strings.Repeat("x", 40)), long, long[len(long)-50_000:]} {
+			if flags == FlagLZ4 && !Shrinks(data) {
+				continue
+			}
+			c, err := Parse(mustWrite(t, Part{Kind: ELF, SM: 86, Flags: flags, Data: data}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := &c.Entries[0]
+			for _, n := range []int{1, 16, 256, 5000, len(data)} {
+				got, err := e.head(n)
+				if err != nil || len(got) < min(n, len(data)) || !bytes.HasPrefix(append(data, make([]byte, 8)...), got) {
+					t.Errorf("flags %#x, %d of %d bytes: %d bytes, %v", flags, n, len(data), len(got), err)
+				}
+			}
+			for cut := range min(len(e.Payload), 300) {
+				short := *e
+				short.Payload = e.Payload[:cut]
+				if got, err := short.head(len(data)); err == nil && len(got) >= len(data) {
+					t.Errorf("flags %#x: all of the content in %d bytes", flags, cut)
+				}
+			}
+		}
+	}
+}
+
+// Files of our assembler are found among machine code, packed or not.
+func TestAssembledAmongOthers(t *testing.T) {
+	const text = ".version 8.0\n.target sm_86\n.address_size 64\n.visible .entry k() { ret; }\n"
+	ours, err := (&cubin.File{SM: 86, Text: text, Kernels: []cubin.Kernel{{Name: "k"}}}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !cubin.Begins(ours[:cubin.HeadSize]) || cubin.Begins(ours[:70]) {
+		t.Error("our file is not known by its beginning")
+	}
+	other := append([]byte("\x7fELF"), strings.Repeat("machine code", 1000)...)
+	for _, flags := range []uint64{0, FlagLZ4, FlagZstd} {
+		cs, err := FromBytes(mustWrite(t, Part{Kind: ELF, SM: 80, Flags: flags, Data: other}, Part{Kind: ELF, SM: 86, Flags: flags, Data: ours},
+			Part{Kind: PTX, SM: 100, Data: ptx("sm_100")}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Choose(cs, 89); err != nil || got.Own() != text || got.Against {
+			t.Errorf("flags %#x: %v, %v", flags, got, err)
+		}
+	}
+}
+
+// The text stays when the container's memory is used for something else.
+func TestOwn(t *testing.T) {
+	for _, flags := range []uint64{0, FlagLZ4, FlagZstd} {
+		b := mustWrite(t, Part{Kind: PTX, SM: 80, Flags: flags, Data: ptx("sm_80")})
+		cs, err := FromBytes(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Choose(cs, 89)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := got.Own()
+		clear(b)
+		if text != string(ptx("sm_80")) {
+			t.Errorf("flags %#x: the text changed", flags)
+		}
 	}
 }

@@ -209,7 +209,7 @@ func (b *build) linkFor(units []unit, bare []string, c code) (*cubin.File, error
 		if err != nil {
 			return nil, fmt.Errorf("nvlink error   : %s: %w", u.name, err)
 		}
-		parts = append(parts, ptx.Part{Name: "'" + u.name + "'", Text: string(choice.Text)})
+		parts = append(parts, ptx.Part{Name: "'" + u.name + "'", Text: choice.Own()})
 	}
 	if len(parts) == 0 {
 		return nil, nil

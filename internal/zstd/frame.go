@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -27,11 +28,21 @@ const (
 
 // Decode unpacks all frames of src, appending to out, which grows to at most limit bytes.
 func Decode(src, out []byte, limit uint64) ([]byte, error) {
+	d := &decoder{out: out, limit: limit}
+	return d.frames(src)
+}
+
+// Head unpacks the first n bytes of src, or a block more, or all that there is.
+func Head(src []byte, n int) ([]byte, error) {
+	d := &decoder{limit: math.MaxUint64, enough: n}
+	return d.frames(src)
+}
+
+func (d *decoder) frames(src []byte) ([]byte, error) {
 	if len(src) == 0 {
 		return nil, errShort
 	}
-	d := &decoder{out: out, limit: limit}
-	for len(src) > 0 {
+	for len(src) > 0 && !d.full() {
 		if len(src) < 8 {
 			return nil, errShort
 		}
@@ -57,9 +68,10 @@ func Decode(src, out []byte, limit uint64) ([]byte, error) {
 
 // decoder is what blocks of a frame take over from those before.
 type decoder struct {
-	out   []byte
-	limit uint64
-	start int // where the frame's content begins in out
+	out    []byte
+	limit  uint64
+	enough int // not 0: what is wanted of the content
+	start  int // where the frame's content begins in out
 
 	literals []byte // of the block
 	store    []byte // for literals that are not in the source
@@ -67,6 +79,9 @@ type decoder struct {
 	tables   [3]table // of literal lengths, offsets and match lengths
 	recent   [3]int   // offsets
 }
+
+// full reports whether out has all that is wanted.
+func (d *decoder) full() bool { return d.enough > 0 && len(d.out) >= d.enough }
 
 // frame reads one after its magic number, and returns what follows it.
 func (d *decoder) frame(src []byte) ([]byte, error) {
@@ -109,6 +124,9 @@ func (d *decoder) frame(src []byte) ([]byte, error) {
 		var err error
 		if src, last, err = d.block(src); err != nil {
 			return nil, err
+		}
+		if d.full() {
+			return nil, nil
 		}
 	}
 	if size > 0 && uint64(len(d.out)-d.start) != content {
