@@ -79,6 +79,7 @@ var rules = []rule{
 	{room: "shim/abroad", may: "config dl logx", why: "a vendor's library, opened once"},
 	{room: "shim/cusolver/rocsolver", may: "backend config dl driver shim/abroad shim/cublas shim/cublas/rocblas shim/cusolver spec/cu spec/rocsolver", why: "rocSOLVER works with handles of rocBLAS's"},
 	{room: "shim/cusparse/rocsparse", may: "backend config dl driver lockrank shim/abroad shim/cusparse spec/sparse spec/rocsparse"},
+	{room: "shim/cudnn/onednn", may: "config dl hostmem lockrank logx shim/cudnn/nn"},
 	{room: "shim/cudnn/miopen", may: "backend config dl driver lockrank shim/abroad shim/cudnn shim/cudnn/nn spec/miopen"},
 	{room: "shim/cufft/rocfft", may: "backend config dl driver shim/abroad shim/cufft spec/rocfft"},
 	{room: "shim/cublas/rocblas", may: "backend dl driver shim/cublas spec/blas spec/rocblas logx"},

@@ -27,6 +27,7 @@ const (
 	NCCLTransport  = "KUDZU_NCCL_TRANSPORT"
 
 	BLAS             = "KUDZU_BLAS"
+	DNN              = "KUDZU_DNN"
 	HIPLibrary       = "KUDZU_HIP_LIBRARY"
 	ROCBLASLibrary   = "KUDZU_ROCBLAS_LIBRARY"
 	HIPBLASLtLibrary = "KUDZU_HIPBLASLT_LIBRARY"
@@ -103,6 +104,7 @@ var Groups = []Group{
 	}},
 	{"Other vendors' libraries", []Setting{
 		{BLAS, false, "cpu|ref|openblas", "what multiplies matrices for cuBLAS, or a path ([libraries](docs/libraries.md))"},
+		{DNN, false, "cpu|onednn", "what convolves and multiplies for cuDNN, or a path ([libraries](docs/libraries.md))"},
 		{HIPLibrary, false, "libamdhip64.so.6", "AMD's runtime ([AMD GPUs](docs/amd.md))"},
 		{ROCBLASLibrary, false, "librocblas.so.4", "rocBLAS, or `none`"},
 		{HIPBLASLtLibrary, false, "libhipblaslt.so.0", "hipBLASLt, or `none`"},

@@ -31,7 +31,7 @@ func TestRestricted(t *testing.T) {
 		t.Errorf("the compiler gets %v, want our variables alone", env)
 	}
 	Restrict()
-	for _, n := range []string{Compiler, LLVM, Clang, CacheDir, BLAS, HIPLibrary, ROCBLASLibrary, HIPBLASLtLibrary, ROCSOLVERLibrary, ROCFFTLibrary, ROCSPARSELibrary, MIOpenLibrary, ROCmSMILibrary, CUDALibrary, Perf, Stats, CompareReport, CompareDump, "HOME", "TMPDIR", "CUDA_CACHE_PATH"} {
+	for _, n := range []string{Compiler, LLVM, Clang, CacheDir, BLAS, DNN, HIPLibrary, ROCBLASLibrary, HIPBLASLtLibrary, ROCSOLVERLibrary, ROCFFTLibrary, ROCSPARSELibrary, MIOpenLibrary, ROCmSMILibrary, CUDALibrary, Perf, Stats, CompareReport, CompareDump, "HOME", "TMPDIR", "CUDA_CACHE_PATH"} {
 		if v, ok := Lookup(n); v != "" || ok || Get(n) != "" {
 			t.Errorf("%s counts: %q", n, v)
 		}

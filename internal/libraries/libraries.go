@@ -19,6 +19,8 @@ import (
 	"kudzu/internal/shim/cublaslt/hipblaslt"
 	"kudzu/internal/shim/cudnn"
 	"kudzu/internal/shim/cudnn/miopen"
+	"kudzu/internal/shim/cudnn/nn"
+	"kudzu/internal/shim/cudnn/onednn"
 	"kudzu/internal/shim/cufft"
 	"kudzu/internal/shim/cufft/rocfft"
 	"kudzu/internal/shim/cusolver"
@@ -37,7 +39,7 @@ import (
 // starts has a line for each library that needs something. Nothing is opened by them.
 var starts = []func(*compile.Client){
 	func(*compile.Client) { startCublas() },
-	func(*compile.Client) { cudnn.Use(miopen.New(miopen.Config{})) },
+	func(*compile.Client) { startCudnn() },
 	func(*compile.Client) { cufft.Use(rocfft.New(rocfft.Config{})) },
 	func(*compile.Client) { cusparse.Use(rocsparse.New(rocsparse.Config{})) },
 	func(*compile.Client) { cublaslt.Use(hipblaslt.New(hipblaslt.Config{})) },
@@ -97,6 +99,22 @@ func startCublas() {
 			limits, _ = compare.ParseLimits("1")
 		}
 		again.Use(&again.Checker{Tell: func(c *again.Result) { r.Add(callLine(c)) }, Most: limits.Launches})
+	}
+}
+
+// startCudnn names the library of AMD's GPUs, and what KUDZU_DNN names on the CPU: cpu (our kernels, the default), onednn, or the path of
+// that library.
+func startCudnn() {
+	cudnn.Use(miopen.New(miopen.Config{}))
+	threads, _ := strconv.Atoi(config.Get(config.Threads))
+	switch name := config.Get(config.DNN); {
+	case name == "" || name == "cpu":
+	case name == "onednn":
+		nn.UseLibrary(onednn.New(onednn.Config{Threads: threads}))
+	case strings.Contains(name, "/"):
+		nn.UseLibrary(onednn.New(onednn.Config{Library: name, Threads: threads}))
+	default:
+		logx.Warnf("%s=%s: not one of cpu, onednn, or a path", config.DNN, name)
 	}
 }
 

@@ -35,6 +35,8 @@ type (
 	ShimKernels       struct{}
 	ShimWorkspace     struct{}
 	OpenBLAS          struct{}
+	OneDNN            struct{}
+	OneDNNRun         struct{}
 	JitLink           struct{}
 	FatBinary         struct{}
 	RuntimeNotices    struct{}
@@ -180,6 +182,8 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[ShimKernels](), Where: "shim.Kernels", Guards: "the library's own modules, by context", Waits: true},
 		{Lock: reflect.TypeFor[ShimWorkspace](), Where: "shim.Workspace", Guards: "pieces of device memory, by stream", Waits: true},
 		{Lock: reflect.TypeFor[OpenBLAS](), Where: "shim/cublas/openblas", Guards: "one product at a time"},
+		{Lock: reflect.TypeFor[OneDNN](), Where: "shim/cudnn/onednn", Guards: "operations that were made"},
+		{Lock: reflect.TypeFor[OneDNNRun](), Where: "shim/cudnn/onednn", Guards: "one operation at a time, and its memory"},
 		{Lock: reflect.TypeFor[JitLink](), Where: "shim/nvjitlink", Guards: "inputs, results and logs of a link"},
 		{Lock: reflect.TypeFor[FatBinary](), Where: "shim/nvfatbin", Guards: "parts and result of a fat binary"},
 		{Lock: reflect.TypeFor[RuntimeNotices](), Where: "cudart", Guards: "callbacks that were registered"},

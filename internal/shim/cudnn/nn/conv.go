@@ -103,6 +103,11 @@ func (r *Run) ConvForward(c Conv, x, w, y Tensor, scale Scale, end Epilogue) err
 	if s.elem == F64 && x.Type != w.Type {
 		return ErrUnsupported
 	}
+	if end.Bias.Addr == 0 && end.Act == ActNone {
+		if done, err := r.elsewhere(scale, &Work{Kind: WorkForward, X: x, W: w, Y: y, Conv: c}); done || err != nil {
+			return err
+		}
+	}
 	if p, ok := s.product(); ok && p.fast() && end.Bias.Addr == 0 && end.Act == ActNone {
 		return r.Matmul(p.w, p.x, p.y, scale)
 	}
@@ -121,6 +126,9 @@ func (r *Run) ConvData(c Conv, w, dy, dx Tensor, scale Scale) error {
 	}
 	if dy.Type.Sum() != s.elem || s.elem == S32 {
 		return ErrUnsupported
+	}
+	if done, err := r.elsewhere(scale, &Work{Kind: WorkData, X: dx, W: w, Y: dy, Conv: c}); done || err != nil {
+		return err
 	}
 	if p, ok := s.product(); ok && p.fast() {
 		return r.Matmul(transposed(p.w), p.y, p.x, scale)

@@ -63,6 +63,9 @@ func (r *Run) ConvFilter(c Conv, x, dy, dw Tensor, scale Scale) error {
 	if dy.Type.Sum() != s.elem || s.elem == S32 || !slices.Contains(stored[s.elem], dw.Type) || dy.Type == E4M3 || dy.Type == E5M2 {
 		return ErrUnsupported
 	}
+	if done, err := r.elsewhere(scale, &Work{Kind: WorkFilter, X: x, W: dw, Y: dy, Conv: c}); done || err != nil {
+		return err
+	}
 	if d, ok := s.asPlanes(forwardPlan(s), true); ok && !dy.Empty() {
 		return r.planes(d, "depthPlaneFilter_", x, dw, dy, dw.Dim[0], Epilogue{}, scale)
 	}

@@ -40,6 +40,9 @@ func (r *Run) Matmul(a, b, c Tensor, s Scale) error {
 	if m.sum != b.Type.Sum() || m.sum == S32 && c.Type != S32 && c.Type != F32 || !a.Type.Float() && a.Type != S8 && a.Type != U8 && a.Type != S32 {
 		return ErrUnsupported
 	}
+	if done, err := r.elsewhere(s, &Work{Kind: WorkProduct, X: a, W: b, Y: c}); done || err != nil {
+		return err
+	}
 	return r.matmul(&m)
 }
 
