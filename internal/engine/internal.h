@@ -188,6 +188,7 @@ struct kz_ctx {
 	struct kz_area *bare;                 // and without memory
 	struct kz_rows *rows;                 // the areas' shared memories
 	uint32_t nparked, nspare;
+	uint32_t patience; // yields before the block that runs is left
 	struct kz_called *called; // what the block calls (lazy.c); may be NULL
 	struct kz_cluster_state *cluster; // whose blocks it runs, or NULL
 	char *scratch; // device printf
@@ -287,6 +288,7 @@ enum { KZ_PRIORITIES = 8 };
 struct kz_kernel {
 	struct kz_kernel_info i;
 	_Atomic uint64_t block_ns; // moving average of one block's time in 1/16 ns; 0: never run
+	_Atomic uint32_t gathers;  // its blocks wait until all have begun: none of a launch ended before the last was taken (park.c)
 	_Atomic uint32_t retired;  // no queue takes it any more
 	_Atomic(const struct kz_kernel *) better; // code that takes its place from the next chunk on, or NULL
 	char *name;    // for the recorder; NULL: nobody records
@@ -305,6 +307,7 @@ struct kz_job {
 	uint32_t want;           // threads that it is worth, set before it is listed
 	bool listed, open;       // guarded by e->lock, as the links; open: threads may join
 	bool spins; // a block may wait for another: one block a chunk, as many threads as blocks
+	_Atomic bool ended; // of blocks that may wait: one has
 	union {
 		int64_t put; // until it begins: when it was put in, if another queue was ready then; 0: nothing waited that was older
 		struct kz_op *prev;

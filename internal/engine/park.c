@@ -8,7 +8,10 @@
 #include <sys/mman.h>
 
 enum {
-	PARK_AFTER = 4,    // yields before a block is left
+	PARK_FIRST = 32,   // yields before a block is left: most wait for one that another worker is just ending
+	PARK_AGAIN = 4,    // and before it is left again
+	AHEAD = 4,         // blocks that a worker leaves before it asks for patience
+	PACE_NS = 2000,    // the n-th beyond that is begun when nothing ended for n times this
 	PARKED_MAX = 4096, // of one worker: the blocks of a cooperative launch on 128 multiprocessors
 	SPARE_MAX = 16,    // areas that a worker keeps when it has nothing parked
 	ROW_SLOTS = 64,    // shared memories in one reservation
@@ -107,22 +110,37 @@ void kz_park_free(struct kz_ctx *c) {
 // A kernel asks after each round of its warps in which one waited.
 bool kz_may_park(struct kz_ctx *c) {
 	if (c->cluster) return true; // the others of the cluster are on this very thread
-	if (c->yields < PARK_AFTER || !c->spare || c->nparked >= PARKED_MAX) return false;
+	if (c->yields < c->patience || !c->spare || c->nparked >= PARKED_MAX) return false;
 	struct kz_op *op = c->op;
 	if (op->job.total <= 1 || !op->u.kernel.k->i.resumable) return false;
 	return c->nparked > 0 || atomic_load_explicit(&op->job.next, memory_order_relaxed) < op->job.total;
 }
 
+// Whether the worker may begin another block while some of its own wait. Mostly they wait for a block of another worker, and for a moment;
+// where that one was taken off its processor, this one would begin all blocks there are, each of which then waits, in memory of its own.
+// So the more wait, the longer must nothing have ended. All blocks at once are for kernels in which they are known to meet.
+static bool may_begin(const struct kz_ctx *c, const struct kz_op *op, int64_t since) {
+	if (c->nparked <= AHEAD || op->u.kernel.cooperative || atomic_load_explicit(&op->u.kernel.k->gathers, memory_order_relaxed)) return c->nparked < PARKED_MAX;
+	return c->nparked < PARKED_MAX && kz_nanos() - since > (int64_t)(c->nparked - AHEAD) * PACE_NS;
+}
+
 int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
+	struct kz_job *j = &op->job;
 	int r = KZ_FAULT_NONE;
 	uint32_t waits = 0; // blocks parked again since one ended
 	bool fresh = true;  // the next one may be a new block
+	int64_t since = kz_nanos(); // when a block of this worker last began or ended
 	for (;;) {
 		uint64_t block = 0;
 		struct kz_area *a = NULL;
-		if ((fresh || !c->parked) && c->nparked < PARKED_MAX && kz_job_take(c->e, op, &block)) {
+		if ((!c->parked || (fresh && may_begin(c, op, since))) && kz_job_take(c->e, op, &block)) {
 			c->w.resume = 0;
-			fresh = op->u.kernel.cooperative; // all blocks of these must be there; others are tried again in between
+			c->patience = c->e->n > 1 ? PARK_FIRST : PARK_AGAIN;
+			_Atomic uint32_t *gathers = &op->u.kernel.k->gathers;
+			fresh = op->u.kernel.cooperative || atomic_load_explicit(gathers, memory_order_relaxed); // others are tried again in between
+			if (atomic_load_explicit(&j->next, memory_order_relaxed) >= j->total)
+				atomic_store_explicit(gathers, !atomic_load_explicit(&j->ended, memory_order_relaxed) && j->total > 2 * AHEAD * (uint64_t)c->e->n, memory_order_relaxed);
+			if (c->nparked > AHEAD) since = kz_nanos();
 		} else if ((a = c->parked)) {
 			if (!(c->parked = a->next)) c->parked_end = &c->parked;
 			c->nparked--;
@@ -130,6 +148,7 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 			keep(c, a);
 			block = a->block;
 			c->w.resume = 1;
+			c->patience = PARK_AGAIN;
 			fresh = true;
 		} else {
 			break;
@@ -147,7 +166,7 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 			c->nparked++;
 			atomic_fetch_add_explicit(&c->e->s_parked, 1, memory_order_relaxed);
 			r = KZ_FAULT_NONE;
-			if (++waits > c->nparked && atomic_load_explicit(&op->job.next, memory_order_relaxed) >= op->job.total) {
+			if (++waits > c->nparked && (atomic_load_explicit(&j->next, memory_order_relaxed) >= j->total || !may_begin(c, op, since))) {
 				waits = 0; // what they wait for is elsewhere
 				kz_stand_in(c);
 				sched_yield();
@@ -156,6 +175,8 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 		}
 		waits = 0;
 		if (r != KZ_FAULT_NONE) break;
+		if (!atomic_load_explicit(&j->ended, memory_order_relaxed)) atomic_store_explicit(&j->ended, true, memory_order_relaxed);
+		if (c->nparked >= AHEAD) since = kz_nanos();
 	}
 	while (c->parked) { // after a fault
 		struct kz_area *a = c->parked;

@@ -101,6 +101,7 @@ static struct kz_op *make(struct kz_queue *q, uint32_t kind, size_t bytes) {
 	op->inlinable = false;
 	op->brief = kind == KZ_OP_MARK || kind == KZ_OP_WAIT || kind == KZ_OP_TASK; // a task that is not done is another thread's
 	atomic_store_explicit(&op->job.next, 0, memory_order_relaxed);
+	atomic_store_explicit(&op->job.ended, false, memory_order_relaxed);
 	atomic_store_explicit(&op->job.spent, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.failed, 0, memory_order_relaxed);
 	atomic_store_explicit(&op->job.active, 0, memory_order_relaxed);

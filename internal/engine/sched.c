@@ -7,7 +7,7 @@
 //
 // A job has at most as many threads as there are workers, those that synchronize included: one more than there are
 // processors, and the job ends when a thread that was pushed aside comes back for its chunk. Blocks that wait for each
-// other are another matter: they get all the threads there are.
+// other and cannot be left are another matter: they get all the threads there are.
 #include "internal.h"
 #include "chunk.h"
 #include <errno.h>
@@ -117,10 +117,14 @@ void kz_wake(struct kz_engine *e, int n) {
 
 // --- jobs ---
 
+// Blocks that wait for each other need a thread each, unless they can be left and taken up again. Those that can get no more threads than
+// others do: a thread that is pushed aside with a block lets all later ones wait.
+static bool thread_each(const struct kz_op *op) { return op->job.spins && !(op->kind == KZ_OP_KERNEL && op->u.kernel.k->i.resumable); }
+
 // Says whether threads may join. Preconditions: e->lock is held.
 static void tally(struct kz_engine *e, struct kz_op *op) {
 	struct kz_job *j = &op->job;
-	bool open = j->listed && (j->spins || atomic_load_explicit(&j->active, memory_order_relaxed) < (uint32_t)e->n);
+	bool open = j->listed && (thread_each(op) || atomic_load_explicit(&j->active, memory_order_relaxed) < (uint32_t)e->n);
 	if (open == j->open) return;
 	j->open = open;
 	atomic_store_explicit(&op->q->running_job, open ? op : NULL, memory_order_relaxed);
@@ -324,8 +328,7 @@ bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 	kz_release(&e->lock);
 	uint32_t have = 1 + atomic_load(&e->spinning);
 	if (want > have) kz_wake(e, want - have < FAN ? (int)(want - have) : FAN);
-	// Blocks that wait for each other need a thread each, unless they can be left and taken up again.
-	if (j->spins && !(op->kind == KZ_OP_KERNEL && op->u.kernel.k->i.resumable) && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
+	if (thread_each(op) && j->total > (uint64_t)e->n && j->total <= EXTRA_MAX) kz_extra(e, (uint32_t)(j->total - (uint64_t)e->n));
 	return kz_job_work(c, op);
 }
 
