@@ -72,7 +72,7 @@ static u32 one(u32 op, const struct kz_tex *o, const u32 (*a)[LANES], u32 (*r)[L
 #include "texvector.h"
 
 #define WARP_TEXTURE(NAME) \
-	static bool NAME(const struct sampler *s, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) { return one_handle(handles, mask) && warp_texture(s, mask, a, r); }
+	static bool NAME(const struct sampler *s, u32 mask, const u32 *border_of, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) { return one_handle(handles, mask) && warp_texture(s, mask, border_of, a, r); }
 WARP_TEXTURE(warp_plain)
 #ifdef __x86_64__
 __attribute__((target("avx2,fma,tune=haswell,prefer-vector-width=256"))) WARP_TEXTURE(warp_avx2)
@@ -87,12 +87,14 @@ bool kz_texture_warp(u32 level, u32 op, const struct kz_tex *o, u32 mask, const 
 	struct sampler s;
 	set_sampler(&s, o, op);
 	if (!warp_common(&s)) return false;
+	u32 colours[4] = {0, 0, 0, 0};
+	for (int c = 0; c < o->channels; c++) colours[c] = border(&s, c);
 #ifdef __x86_64__
-	if (level >= 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return warp_avx512(&s, mask, handles, a, r);
-	if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return warp_avx2(&s, mask, handles, a, r);
+	if (level >= 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return warp_avx512(&s, mask, colours, handles, a, r);
+	if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return warp_avx2(&s, mask, colours, handles, a, r);
 #endif
 	(void)level;
-	return warp_plain(&s, mask, handles, a, r);
+	return warp_plain(&s, mask, colours, handles, a, r);
 }
 
 // Does all lanes of mask if they have one handle and the fetch is a common one. False: nothing was done. whole: the results of other lanes do

@@ -22,7 +22,7 @@ enum { MOST_SIDE = 1 << 17, MOST_TURNS = 32 }; // sides and coordinates for whic
 
 struct warp_side { int n, k, mode; bool normalized, linear; };
 struct warp_spot { warp_int first, next, part; };
-struct warp_fetch { const struct kz_tex *o; u32 op, mask; struct warp_side x, y; struct warp_spot u, v; };
+struct warp_fetch { const struct kz_tex *o; const u32 *border; u32 op, mask; struct warp_side x, y; struct warp_spot u, v; };
 
 // Whether the lanes of mask are all within what wraps here: those that are not are rare.
 PER_WARP bool few_turns(const u32 *word, u32 mask) {
@@ -363,7 +363,7 @@ PER_WARP bool warp_channels(const struct sampler *s, struct warp_fetch *f, u32 (
 		warp_offsets(f, f->u.next, f->v.next, s->elem, off[3]);
 	}
 	for (int c = 0; c < o->channels; c++) {
-		struct warp_words w = {(const uint8_t *)o->base[0] + (c * size & ~3), (int)s->elem, (c * size & 3) * 8, size == 4 ? ~UINT32_C(0) : (UINT32_C(1) << 8 * size) - 1, border(s, c)};
+		struct warp_words w = {(const uint8_t *)o->base[0] + (c * size & ~3), (int)s->elem, (c * size & 3) * 8, size == 4 ? ~UINT32_C(0) : (UINT32_C(1) << 8 * size) - 1, f->border[c]};
 		for (int k = 0; k < taps; k++) warp_load(&w, off[k], t.v[k]);
 		bool done = true;
 		if (!o->linear) warp_convert(s, t.v[0], r[c]);
@@ -400,7 +400,9 @@ PER_WARP bool one_handle(const u64 *restrict handles, u32 mask) {
 	return !other;
 }
 
-PER_WARP bool warp_texture(const struct sampler *s, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) {
+// Nothing is called in here: functions that were compiled for other instructions wait for the upper halves of the registers, which
+// took half of a fetch's time. So the border's colours come from outside.
+PER_WARP bool warp_texture(const struct sampler *s, u32 mask, const u32 *border_of, const u32 (*a)[LANES], u32 (*r)[LANES]) {
 	const struct kz_tex *o = s->o;
 	bool flat = (s->op >> KZ_TOP_GEOM_SHIFT & 15) == KZ_GEOM_1D;
 	if (o->memory) {
@@ -409,6 +411,7 @@ PER_WARP bool warp_texture(const struct sampler *s, u32 mask, const u32 (*a)[LAN
 		static const warp_bits zero;
 		struct warp_fetch f;
 		f.o = o;
+		f.border = border_of;
 		f.op = s->op;
 		f.mask = mask;
 		f.x = (struct warp_side){(int)o->width[0], unit_bits(o->width[0]), o->address[0], o->normalized, o->linear};
