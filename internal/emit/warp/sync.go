@@ -27,6 +27,7 @@ const (
 	numBars    = ir.BarWarpgroup + 8 // those that programs name, and one for each warpgroup
 
 	blockDone  = numBars * barBytes // i32: warps that have ended
+	blockBars  = blockDone + 4      // i32: one bit a barrier to which warps have come and which is not open
 	blockBytes = blockDone + 64
 )
 
@@ -190,6 +191,7 @@ func (e *emitter) helpers() {
 		return
 	}
 	e.collectHelpers()
+	e.mod.Declare("i32", "llvm.cttz.i32", "i32", "i1")
 	size := (e.frame + 63) &^ 63
 	e.mod.Raw(fmt.Sprintf(`
 define internal void @kz.open(ptr %%frame, i32 %%id, i32 %%unit, i32 %%warps) #0 {
@@ -211,6 +213,12 @@ define internal void @kz.open(ptr %%frame, i32 %%id, i32 %%unit, i32 %%warps) #0
   br i1 %%go, label %%open, label %%out
 open:
   store i32 0, ptr %%bar
+  %%mp = getelementptr i8, ptr %%frame, i64 %[11]d
+  %%mask = load i32, ptr %%mp
+  %%bit = shl i32 1, %%id
+  %%keep = xor i32 %%bit, -1
+  %%still = and i32 %%mask, %%keep
+  store i32 %%still, ptr %%mp
   %%ap = getelementptr i8, ptr %%bar, i64 %[4]d
   %%acc = load i32, ptr %%ap
   br label %%head
@@ -250,21 +258,31 @@ define internal void @kz.arrive(ptr %%frame, i32 %%id, i32 %%count, i32 %%unit, 
   store i32 %%now, ptr %%bar
   %%cp = getelementptr i8, ptr %%bar, i64 %[2]d
   store i32 %%count, ptr %%cp
+  %%mp = getelementptr i8, ptr %%frame, i64 %[11]d
+  %%mask = load i32, ptr %%mp
+  %%bit = shl i32 1, %%id
+  %%both = or i32 %%mask, %%bit
+  store i32 %%both, ptr %%mp
   call void @kz.open(ptr %%frame, i32 %%id, i32 %%unit, i32 %%warps)
   ret void
 }
 
 define internal void @kz.exit(ptr %%frame, i32 %%unit, i32 %%warps) #0 {
 entry:
-  br label %%head
+  %%mp = getelementptr i8, ptr %%frame, i64 %[11]d
+  %%mask = load i32, ptr %%mp
+  %%none = icmp eq i32 %%mask, 0
+  br i1 %%none, label %%out, label %%head
 head:
-  %%i = phi i32 [ 0, %%entry ], [ %%up, %%head ]
+  %%m = phi i32 [ %%mask, %%entry ], [ %%rest, %%head ]
+  %%i = call i32 @llvm.cttz.i32(i32 %%m, i1 true)
+  %%less = add i32 %%m, -1
+  %%rest = and i32 %%m, %%less
   call void @kz.open(ptr %%frame, i32 %%i, i32 %%unit, i32 %%warps)
-  %%up = add i32 %%i, 1
-  %%more = icmp ult i32 %%up, %[11]d
+  %%more = icmp ne i32 %%rest, 0
   br i1 %%more, label %%head, label %%out
 out:
   ret void
 }
-`, barBytes, barCount, blockDone, barAcc, size, blockBytes, warpStatus, warpBar, warpRed, waiting, numBars))
+`, barBytes, barCount, blockDone, barAcc, size, blockBytes, warpStatus, warpBar, warpRed, waiting, blockBars))
 }
