@@ -161,9 +161,19 @@ def suites(rows, page):
     yield from sorted(lines, key=str.lower)
 
 
+# The folders of an absolute path, with what may stand before one; those below /dev, /proc and /sys are the same on all machines.
+FOLDERS = re.compile(r"""(^|[\s"'`(\[{=,;:<>|]|-[ILB])/(?!/|(?:dev|proc|sys)/)(?:[^\s"'`()\[\]{}<>:,;|/]+/)+""")
+
+
+def plain(note):
+    """A note on one line of a table, without the folders of the machine that it was written on."""
+    note = re.sub(r"/\S*/(site-packages|clients)/", "", note)
+    return FOLDERS.sub(r"\1", note).replace("|", "\\|").replace("<", "&lt;")
+
+
 def short(note):
-    """A note on one line, without the folder of an environment."""
-    return re.sub(r"/\S*/(site-packages|clients)/", "", note).replace("`", "").replace("|", "\\|").replace("<", "&lt;")[:100].strip()
+    """The beginning of a note, as code."""
+    return plain(note).replace("`", "")[:100].strip()
 
 
 def failures(rows, page):
@@ -217,7 +227,7 @@ def details(rows):
             yield "|---|---|---|---|---|---|---|---|---|---|"
         for r in cases:
             times = " | ".join(seconds(r.get(t)) for t in ("first_s", "warm_s", "second_s", "cpu_s"))
-            how = "" if r["status"] == "right" else f"**{r['status']}** {r.get('note', '')}".strip().replace("|", "\\|").replace("<", "&lt;")
+            how = "" if r["status"] == "right" else f"**{r['status']}** {plain(r.get('note', ''))}".strip()
             yield f"| {r.get('group', '')} | {r['case']} | {number(r.get('bound'))}{unit(r)} | {number(r.get('error'))}{unit(r)} | {times} | {r['launches']} | {how} |"
         timed = [r for r in rs if r["status"] == "figure"]
         if timed:
