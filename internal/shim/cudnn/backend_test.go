@@ -104,6 +104,20 @@ type pointers []uint64
 // fractions are numerators and denominators.
 type fractions []int64
 
+// try makes a descriptor that may be refused, by an attribute or as a whole.
+func (n *opGraph) try(k dnn.CudnnBackendDescriptorType_t, attrs ...attr) (backendDesc, error) {
+	n.t.Helper()
+	d, err := n.th.BackendCreateDescriptor(k)
+	n.ok(err)
+	n.t.Cleanup(func() { n.ok(n.th.BackendDestroyDescriptor(d)) })
+	for _, a := range attrs {
+		if err := n.set(d, a); err != nil {
+			return d, err
+		}
+	}
+	return d, n.th.BackendFinalize(d)
+}
+
 // make makes a descriptor and finalizes it.
 func (n *opGraph) make(k dnn.CudnnBackendDescriptorType_t, attrs ...attr) backendDesc {
 	n.t.Helper()

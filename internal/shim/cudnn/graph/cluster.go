@@ -20,6 +20,7 @@ type expression struct {
 	program fuse.Program
 	dim     *tensor // its sizes are those of all indices
 	left    *tensor // where it is not nil, its sizes are 1 along the axes that are reduced
+	groups  *tensor // where it is not nil, neighbours along an axis that it has fewer of share its element
 	args    []argument
 	numbers []func(x *exec) float64
 }
@@ -196,8 +197,15 @@ func (e *expression) run(x *exec) error {
 		a.Tensors = append(a.Tensors, t)
 	}
 	var reduce []bool
+	left := nn.Tensor{Stride: make([]int64, rank)}
 	if e.left != nil {
-		whole, reduce = reduced(whole, padded(x.sides(e.left).Dim, rank, 1), a.Tensors)
+		left.Dim = padded(x.sides(e.left).Dim, rank, 1)
+	}
+	if e.groups != nil {
+		whole, left = grouped(whole, left, padded(x.sides(e.groups).Dim, rank, 1), a.Tensors)
+	}
+	if e.left != nil {
+		whole, reduce = reduced(whole, left.Dim, a.Tensors)
 	}
 	for _, f := range e.numbers {
 		a.Numbers = append(a.Numbers, f(x))
@@ -227,6 +235,25 @@ func reduced(whole nn.Tensor, left []int64, tensors []nn.Tensor) (nn.Tensor, []b
 		tensors[k].Dim, tensors[k].Stride = append(slices.Clone(t.Dim), 1), append(slices.Clone(t.Stride), 0)
 	}
 	return whole, append(reduce, true)
+}
+
+// grouped makes two axes of one whose neighbours share elements of some of the tensors: which group, and which of it.
+func grouped(whole, left nn.Tensor, groups []int64, tensors []nn.Tensor) (all, rest nn.Tensor) {
+	at := 0
+	for _, n := range groups {
+		if d := whole.Dim[at]; n != 1 && n != d {
+			whole = split(whole, at, n)
+			if left.Dim != nil {
+				left = split(left, at, n)
+			}
+			for k, t := range tensors {
+				tensors[k] = split(t, at, n)
+			}
+			at++
+		}
+		at++
+	}
+	return whole, left
 }
 
 // padded is a list with more in front.

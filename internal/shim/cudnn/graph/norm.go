@@ -8,16 +8,42 @@ import (
 	"kudzu/internal/spec/dnn"
 )
 
-// normDims are the sizes of what a norm knows of each of its groups: 1 along the axes that it is taken over.
+// normDims are the sizes of what a norm knows of each of its groups: 1 along the axes that it is taken over. There is no attribute for how
+// many groups the channels have: that is the size of the statistics there, in a group norm and in those that may be one.
 func normDims(mode dnn.CudnnBackendNormMode_t, x, scale *tensor, known ...*tensor) ([]int64, error) {
+	var dim []int64
 	for _, t := range known {
-		if t != nil {
-			if len(t.dim) != len(x.dim) || !broadcasts(t.dim, x.dim) {
-				return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "a norm of sizes %v knows %v", x.dim, t.dim)
-			}
-			return t.dim, nil
+		switch {
+		case t == nil:
+		case len(t.dim) != len(x.dim) || !broadcasts(t.dim, x.dim) && !(mayGroup(mode) && groups(t.dim, x.dim)) || dim != nil && !slices.Equal(dim, t.dim):
+			return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "a norm of sizes %v knows %v", x.dim, t.dim)
+		default:
+			dim = t.dim
 		}
 	}
+	if dim != nil {
+		return dim, nil
+	}
+	return normAxes(mode, x, scale)
+}
+
+// mayGroup reports a norm whose statistics may be of neighbouring channels.
+func mayGroup(mode dnn.CudnnBackendNormMode_t) bool {
+	return mode == dnn.CUDNN_GROUP_NORM || mode == dnn.CUDNN_LAYER_NORM || mode == dnn.CUDNN_RMS_NORM
+}
+
+// groups reports sizes of which each divides one of x: neighbours along an axis share a statistic.
+func groups(dim, x []int64) bool {
+	for i, d := range dim {
+		if d < 1 || x[i]%d != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// normAxes are the same for a norm whose statistics nobody gives or asks for.
+func normAxes(mode dnn.CudnnBackendNormMode_t, x, scale *tensor) ([]int64, error) {
 	dim := slices.Clone(x.dim)
 	for i := range dim {
 		switch mode {
@@ -70,7 +96,7 @@ func checkNormForward(o *operation) error {
 	g := o.g
 	mode := dnn.CudnnBackendNormMode_t(g.whole(dnn.CUDNN_ATTR_OPERATION_NORM_FWD_MODE, 0))
 	training := g.whole(dnn.CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, 0) == int64(dnn.CUDNN_NORM_FWD_TRAINING)
-	if mode < dnn.CUDNN_LAYER_NORM || mode > dnn.CUDNN_ADA_LAYER_NORM || mode == dnn.CUDNN_GROUP_NORM {
+	if mode < dnn.CUDNN_LAYER_NORM || mode > dnn.CUDNN_ADA_LAYER_NORM {
 		return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "norm mode %d", mode)
 	}
 	x, y := g.tensor(dnn.CUDNN_ATTR_OPERATION_NORM_FWD_XDESC), g.tensor(dnn.CUDNN_ATTR_OPERATION_NORM_FWD_YDESC)
@@ -79,7 +105,7 @@ func checkNormForward(o *operation) error {
 	if !slices.Equal(x.dim, y.dim) {
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "a norm of sizes %v gives %v", x.dim, y.dim)
 	}
-	if err := fits(x, scale, bias, mean, inv); err != nil {
+	if err := fits(x, scale, bias); err != nil {
 		return err
 	}
 	dim, err := normDims(mode, x, scale, inv, mean)
@@ -96,6 +122,7 @@ func checkNormForward(o *operation) error {
 		o.statistics(k, x, mean, inv)
 	}
 	w := o.part(y, nil)
+	w.groups = inv
 	p := &w.program
 	v := w.in(x)
 	if centred && mean != nil {
@@ -169,14 +196,17 @@ func checkNormBackward(o *operation) error {
 	scale := g.tensor(dnn.CUDNN_ATTR_OPERATION_NORM_BWD_SCALE_DESC)
 	dscale, dbias := g.tensor(dnn.CUDNN_ATTR_OPERATION_NORM_BWD_DSCALE_DESC), g.tensor(dnn.CUDNN_ATTR_OPERATION_NORM_BWD_DBIAS_DESC)
 	centred := mode != dnn.CUDNN_RMS_NORM
-	if inv == nil || centred && mean == nil || mode == dnn.CUDNN_GROUP_NORM {
+	if inv == nil || centred && mean == nil {
 		return fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "the gradient of norm mode %d without its statistics", mode)
 	}
 	if !slices.Equal(x.dim, dy.dim) || !slices.Equal(x.dim, dx.dim) {
 		return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "the gradient of a norm of sizes %v is of %v and gives %v", x.dim, dy.dim, dx.dim)
 	}
-	if err := fits(x, scale, mean, inv, dscale, dbias); err != nil {
+	if err := fits(x, scale, dscale, dbias); err != nil {
 		return err
+	}
+	if dbias != nil && !slices.Equal(dbias.dim, dscale.dim) {
+		return fail(dnn.CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "gradients of sizes %v and %v", dscale.dim, dbias.dim)
 	}
 	k := wide(x)
 	// normed is the normed element, and the gradient of what it was multiplied with.
@@ -188,12 +218,17 @@ func checkNormBackward(o *operation) error {
 		}
 		return p.Do(k, fuse.Mul, v, w.in(inv)), p.As(k, w.in(dy))
 	}
-	dim, err := normDims(mode, x, scale, inv)
+	known := []*tensor{inv}
+	if centred {
+		known = append(known, mean)
+	}
+	dim, err := normDims(mode, x, scale, known...)
 	if err != nil {
 		return err
 	}
 	along, whole := o.hide(elemOf(k), dim), o.hide(elemOf(k), dim)
 	w := o.part(x, along)
+	w.groups = inv
 	xhat, d := normed(w)
 	gr := w.program.Do(k, fuse.Mul, d, w.in(scale))
 	n := w.number(fuse.F64, perGroup(x, inv))
@@ -203,6 +238,7 @@ func checkNormBackward(o *operation) error {
 	w.out(whole, w.program.Do(fuse.F64, fuse.Div, b, n))
 
 	w = o.part(dx, nil)
+	w.groups = inv
 	p := &w.program
 	xhat, d = normed(w)
 	v := p.Do(k, fuse.Sub, p.Do(k, fuse.Mul, d, w.in(scale)), p.Do(k, fuse.Mul, xhat, w.in(along)))
@@ -212,6 +248,7 @@ func checkNormBackward(o *operation) error {
 	w.out(dx, p.Do(k, fuse.Mul, v, w.in(inv)))
 
 	w = o.part(x, dscale)
+	w.groups = inv
 	xhat, d = normed(w)
 	a, b = w.program.Reduce(fuse.Add, w.program.Do(k, fuse.Mul, d, xhat)), w.program.Reduce(fuse.Add, d)
 	w.out(dscale, a)
