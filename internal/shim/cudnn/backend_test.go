@@ -54,6 +54,12 @@ func (n *opGraph) set(d backendDesc, a attr) error {
 		return one(dnn.CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, hostmem.Of(&v))
 	case []backendDesc:
 		return one(dnn.CUDNN_TYPE_BACKEND_DESCRIPTOR, len(v), hostmem.Of(&v[0]))
+	case dnn.CudnnBackendTensorReordering_t:
+		return one(dnn.CUDNN_TYPE_TENSOR_REORDERING_MODE, 1, hostmem.Of(&v))
+	case int32:
+		return one(dnn.CUDNN_TYPE_INT32, 1, hostmem.Of(&v))
+	case []int32:
+		return one(dnn.CUDNN_TYPE_INT32, len(v), hostmem.Of(&v[0]))
 	case int64:
 		return one(dnn.CUDNN_TYPE_INT64, 1, hostmem.Of(&v))
 	case []int64:
@@ -137,7 +143,7 @@ func (n *opGraph) make(k dnn.CudnnBackendDescriptorType_t, attrs ...attr) backen
 
 var dataTypes = map[nn.Elem]dnn.CudnnDataType_t{
 	nn.F32: dnn.CUDNN_DATA_FLOAT, nn.F64: dnn.CUDNN_DATA_DOUBLE, nn.F16: dnn.CUDNN_DATA_HALF, nn.BF16: dnn.CUDNN_DATA_BFLOAT16,
-	nn.E4M3: dnn.CUDNN_DATA_FP8_E4M3, nn.S8: dnn.CUDNN_DATA_INT8,
+	nn.E4M3: dnn.CUDNN_DATA_FP8_E4M3, nn.E5M2: dnn.CUDNN_DATA_FP8_E5M2, nn.E2M1: dnn.CUDNN_DATA_FP4_E2M1, nn.E8M0: dnn.CUDNN_DATA_FP8_E8M0, nn.S8: dnn.CUDNN_DATA_INT8,
 	nn.S32: dnn.CUDNN_DATA_INT32, nn.S64: dnn.CUDNN_DATA_INT64, nn.Bool: dnn.CUDNN_DATA_BOOLEAN,
 }
 

@@ -54,6 +54,8 @@ var lowerings = map[Kind]*lowering{
 	dnn.CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR:                {check: checkPool, run: runPool},
 	dnn.CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR:            {check: checkPages, run: runPages},
 	dnn.CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR:                     {check: checkSoftmax, run: runParts},
+	dnn.CUDNN_BACKEND_OPERATION_BLOCK_SCALE_QUANTIZE_DESCRIPTOR:        {check: checkBlocks, run: runBlocks},
+	dnn.CUDNN_BACKEND_OPERATION_BLOCK_SCALE_DEQUANTIZE_DESCRIPTOR:      {check: checkBlocks, run: runBlocks},
 	dnn.CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:                      {check: checkMatmul, run: runMatmul},
 	dnn.CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR:                    {check: checkAttention, run: runAttention},
 	dnn.CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR:                    {check: checkAttention, run: runAttention},
@@ -79,6 +81,9 @@ func buildOperation(k Kind, g given) (*operation, error) {
 				o.in = append(o.in, t)
 			}
 		}
+	}
+	if err := o.readable(); err != nil {
+		return nil, err
 	}
 	if o.empty() && (o.lower.write == nil || isReduction(o)) {
 		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "an operation of type %d on nothing", k)

@@ -19,12 +19,14 @@ type tensor struct {
 	ragged  *tensor  // where its sequences begin
 	unit    int64    // of what ragged says, in elements
 	turned  bool     // its last two sides are those of the program's tensor exchanged
+	tiled   bool     // factors of blocks, in tiles of 128 × 4
 }
 
 var elemTypes = map[dnn.CudnnDataType_t]nn.Elem{
 	dnn.CUDNN_DATA_FLOAT: nn.F32, dnn.CUDNN_DATA_DOUBLE: nn.F64, dnn.CUDNN_DATA_HALF: nn.F16, dnn.CUDNN_DATA_BFLOAT16: nn.BF16,
 	dnn.CUDNN_DATA_FP8_E4M3: nn.E4M3, dnn.CUDNN_DATA_FP8_E5M2: nn.E5M2, dnn.CUDNN_DATA_INT8: nn.S8, dnn.CUDNN_DATA_UINT8: nn.U8,
 	dnn.CUDNN_DATA_INT32: nn.S32, dnn.CUDNN_DATA_INT64: nn.S64, dnn.CUDNN_DATA_BYTE_BOOLEAN: nn.Bool,
+	dnn.CUDNN_DATA_FP4_E2M1: nn.E2M1, dnn.CUDNN_DATA_FP8_E8M0: nn.E8M0,
 }
 
 // given reads attributes while a descriptor is finalized.
@@ -97,8 +99,11 @@ func buildTensor(g given) (*tensor, error) {
 	if n := g.whole(dnn.CUDNN_ATTR_TENSOR_VECTOR_COUNT, 1); n != 1 {
 		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "vectors of %d elements", n)
 	}
-	if mode := g.whole(dnn.CUDNN_ATTR_TENSOR_REORDERING_MODE, 0); mode != int64(dnn.CUDNN_TENSOR_REORDERING_NONE) {
-		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "reordering mode %d", mode)
+	switch mode := dnn.CudnnBackendTensorReordering_t(g.whole(dnn.CUDNN_ATTR_TENSOR_REORDERING_MODE, 0)); {
+	case mode == dnn.CUDNN_TENSOR_REORDERING_F8_128x4 && (e == nn.E8M0 || e == nn.E4M3) && len(t.dim) > 1:
+		t.tiled = true
+	case mode != dnn.CUDNN_TENSOR_REORDERING_NONE:
+		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "reordering mode %d of %v %v", mode, t.dim, e)
 	}
 	if r := t.ragged; r != nil && (len(t.dim) != 4 || t.unit < 1 || r.elem != nn.S32 && r.elem != nn.S64) {
 		return nil, fail(dnn.CUDNN_STATUS_NOT_SUPPORTED, "sequences of sizes %v that begin at multiples of %d %v", t.dim, t.unit, r.elem)

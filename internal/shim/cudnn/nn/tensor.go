@@ -27,6 +27,8 @@ const (
 	S32
 	S64
 	Bool
+	E2M1 // four bits: two in a byte. A kernel of blocks.cu reads them, and those below, no other
+	E8M0 // a power of two
 )
 
 var elems = [...]struct {
@@ -36,7 +38,7 @@ var elems = [...]struct {
 }{
 	F32: {"f32", 4, softfloat.F32}, F64: {"f64", 8, softfloat.F64}, F16: {"f16", 2, softfloat.F16}, BF16: {"bf16", 2, softfloat.BF16},
 	E4M3: {"e4m3", 1, softfloat.E4M3}, E5M2: {"e5m2", 1, softfloat.E5M2}, S8: {"s8", 1, nil}, U8: {"u8", 1, nil}, S32: {"s32", 4, nil},
-	S64: {"s64", 8, nil}, Bool: {"bool", 1, nil},
+	S64: {"s64", 8, nil}, Bool: {"bool", 1, nil}, E2M1: {"e2m1", 1, softfloat.E2M1}, E8M0: {"e8m0", 1, softfloat.UE8M0},
 }
 
 func (e Elem) String() string { return elems[e].name }
