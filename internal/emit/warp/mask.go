@@ -90,7 +90,7 @@ func emitAnyLane(e *emitter, in *ir.Inst) {
 		e.set(in.Results[0], e.scalar(v))
 		return
 	}
-	if c, ok := e.anyOf(v, in); ok {
+	if c, ok := e.orderedOf(v, in, false); ok {
 		e.set(in.Results[0], c)
 		return
 	}
@@ -102,8 +102,9 @@ var opposites = map[ir.Cmp]ir.Cmp{ir.LT: ir.GE, ir.LE: ir.GT, ir.GT: ir.LE, ir.G
 
 var orderings = map[ir.Cmp]ll.Pred{ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
 
-// anyOf is whether a comparison of growing numbers with one number holds in any lane: whether it does in the first, or the last.
-func (e *emitter) anyOf(v *ir.Value, in *ir.Inst) (ll.Val, bool) {
+// orderedOf is whether a comparison of growing numbers with one number holds in any lane, or in all: whether it does in the first, or
+// the last.
+func (e *emitter) orderedOf(v *ir.Value, in *ir.Inst, all bool) (ll.Val, bool) {
 	d, not := v.Def, false
 	if d != nil && d.Op == ir.Not {
 		d, not = d.Args[0].Def, true
@@ -125,7 +126,7 @@ func (e *emitter) anyOf(v *ir.Value, in *ir.Inst) (ll.Val, bool) {
 		return ll.Val{}, false
 	}
 	lane := e.scalar(x)
-	if name[1] == 'g' {
+	if (name[1] == 'g') != all {
 		lane = e.Add(lane, lane.Int(s.Stride*31))
 	}
 	return e.ICmp(name, lane, e.scalar(y)), true
@@ -135,6 +136,10 @@ func emitAllLanes(e *emitter, in *ir.Inst) {
 	v := in.Args[0]
 	if uniform(v) {
 		e.set(in.Results[0], e.scalar(v))
+		return
+	}
+	if c, ok := e.orderedOf(v, in, true); ok {
+		e.set(in.Results[0], c)
 		return
 	}
 	e.set(in.Results[0], e.ICmp("eq", e.number(e.vector(v)), ll.Int("i32", -1)))
