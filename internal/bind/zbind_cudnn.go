@@ -112,6 +112,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnFindRNNBackwardWeightsAlgorithmEx", Call: bind_cudnnFindRNNBackwardWeightsAlgorithmEx},
 	{Name: "cudnnFindRNNForwardInferenceAlgorithmEx", Call: bind_cudnnFindRNNForwardInferenceAlgorithmEx},
 	{Name: "cudnnFindRNNForwardTrainingAlgorithmEx", Call: bind_cudnnFindRNNForwardTrainingAlgorithmEx},
+	{Name: "cudnnFusedOpsExecute", Call: bind_cudnnFusedOpsExecute},
 	{Name: "cudnnGetActivationDescriptor", Call: bind_cudnnGetActivationDescriptor},
 	{Name: "cudnnGetActivationDescriptorSwishBeta", Call: bind_cudnnGetActivationDescriptorSwishBeta},
 	{Name: "cudnnGetAlgorithmDescriptor", Call: bind_cudnnGetAlgorithmDescriptor},
@@ -195,6 +196,7 @@ var cudnnHandlers = [...]abi.Handler{
 	{Name: "cudnnInitTransformDest", Call: bind_cudnnInitTransformDest},
 	{Name: "cudnnLRNCrossChannelBackward", Call: bind_cudnnLRNCrossChannelBackward},
 	{Name: "cudnnLRNCrossChannelForward", Call: bind_cudnnLRNCrossChannelForward},
+	{Name: "cudnnMakeFusedOpsPlan", Call: bind_cudnnMakeFusedOpsPlan},
 	{Name: "cudnnMultiHeadAttnBackwardData", Call: bind_cudnnMultiHeadAttnBackwardData},
 	{Name: "cudnnMultiHeadAttnBackwardWeights", Call: bind_cudnnMultiHeadAttnBackwardWeights},
 	{Name: "cudnnMultiHeadAttnForward", Call: bind_cudnnMultiHeadAttnForward},
@@ -2051,6 +2053,21 @@ func bind_cudnnFindRNNForwardTrainingAlgorithmEx(thread, args unsafe.Pointer) in
 		ReserveSpaceSizeInBytes uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).FindRNNForwardTrainingAlgorithmEx(cudnn.Handle(a.Handle), dnn.CudnnRNNDescriptor_t(a.RnnDesc), int32(a.SeqLength), hostmem.Ptr(a.XDesc), hostmem.Ptr(a.X), dnn.CudnnTensorDescriptor_t(a.HxDesc), hostmem.Ptr(a.Hx), dnn.CudnnTensorDescriptor_t(a.CxDesc), hostmem.Ptr(a.Cx), dnn.CudnnFilterDescriptor_t(a.WDesc), hostmem.Ptr(a.W), hostmem.Ptr(a.YDesc), hostmem.Ptr(a.Y), dnn.CudnnTensorDescriptor_t(a.HyDesc), hostmem.Ptr(a.Hy), dnn.CudnnTensorDescriptor_t(a.CyDesc), hostmem.Ptr(a.Cy), float32(a.FindIntensity), int32(a.RequestedAlgoCount), hostmem.Ptr(a.ReturnedAlgoCount), hostmem.Ptr(a.PerfResults), hostmem.Ptr(a.Workspace), uint64(a.WorkSpaceSizeInBytes), hostmem.Ptr(a.ReserveSpace), uint64(a.ReserveSpaceSizeInBytes))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnFusedOpsExecute(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle  uint64
+		Plan    uint64
+		VarPack uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).FusedOpsExecute(cudnn.Handle(a.Handle), dnn.CudnnFusedOpsPlan_t(a.Plan), dnn.CudnnFusedOpsVariantParamPack_t(a.VarPack))
 	if err != nil {
 		return cudnn.Code(err)
 	}
@@ -4083,6 +4100,22 @@ func bind_cudnnLRNCrossChannelForward(thread, args unsafe.Pointer) int32 {
 		Y        uint64
 	})(args)
 	err := (*cudnn.Thread)(thread).LRNCrossChannelForward(cudnn.Handle(a.Handle), dnn.CudnnLRNDescriptor_t(a.NormDesc), dnn.CudnnLRNMode_t(a.LrnMode), hostmem.Ptr(a.Alpha), dnn.CudnnTensorDescriptor_t(a.XDesc), hostmem.Ptr(a.X), hostmem.Ptr(a.Beta), dnn.CudnnTensorDescriptor_t(a.YDesc), hostmem.Ptr(a.Y))
+	if err != nil {
+		return cudnn.Code(err)
+	}
+	return 0
+}
+
+func bind_cudnnMakeFusedOpsPlan(thread, args unsafe.Pointer) int32 {
+	a := (*struct {
+		_ structs.HostLayout
+
+		Handle               uint64
+		Plan                 uint64
+		ConstPack            uint64
+		WorkspaceSizeInBytes uint64
+	})(args)
+	err := (*cudnn.Thread)(thread).MakeFusedOpsPlan(cudnn.Handle(a.Handle), dnn.CudnnFusedOpsPlan_t(a.Plan), dnn.CudnnFusedOpsConstParamPack_t(a.ConstPack), hostmem.Ptr(a.WorkspaceSizeInBytes))
 	if err != nil {
 		return cudnn.Code(err)
 	}

@@ -29,8 +29,12 @@ const nowhere = hostmem.Ptr(1)
 // convolve begins a call. Where there is no memory, only shapes are known.
 func (t *Thread) convolve(h Handle, desc convDesc, xDesc tensorDesc, x hostmem.Ptr, wDesc filterDesc, w hostmem.Ptr, yDesc tensorDesc, y hostmem.Ptr) *convolving {
 	c := t.on(h)
-	v := &convolving{call: c, desc: take[convolution](c, desc)}
-	in, by, out := take[tensor](c, xDesc), take[filter](c, wDesc), take[tensor](c, yDesc)
+	return c.convolve(take[convolution](c, desc), take[tensor](c, xDesc), x, take[filter](c, wDesc), w, take[tensor](c, yDesc), y)
+}
+
+// convolve is the same with what the descriptors say.
+func (c *call) convolve(desc convolution, in tensor, x hostmem.Ptr, by filter, w hostmem.Ptr, out tensor, y hostmem.Ptr) *convolving {
+	v := &convolving{call: c, desc: desc}
 	if c.err != nil {
 		return v
 	}

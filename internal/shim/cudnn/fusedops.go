@@ -3,12 +3,11 @@ package cudnn
 import (
 	"maps"
 
-	"kudzu/internal/handle"
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/dnn"
 )
 
-// The parameters of fused operations. Both packs are maps; no plan is made of them, as on GPUs for which there are no such kernels.
+// The parameters of fused operations. Both packs are maps. Which labels an operation has, and of what they are, is in fusedlabels.go.
 
 type (
 	constPack    = dnn.CudnnFusedOpsConstParamPack_t
@@ -31,7 +30,12 @@ type variants struct {
 	has map[variantLabel]uint64
 }
 
-type plan struct{ op fusedOp }
+// plan has the constants of its operation once it is made.
+type plan struct {
+	op   fusedOp
+	has  map[constLabel]any
+	need uint64 // bytes of workspace
+}
 
 func createFused[T any](op fusedOp, v T) (uint64, error) {
 	if !known(op, dnn.CUDNN_FUSED_DACTIVATION_FORK_DBATCHNORM) {
@@ -57,39 +61,25 @@ func (t *Thread) CreateFusedOpsVariantParamPack(op fusedOp) (uint64, error) {
 func (t *Thread) DestroyFusedOpsVariantParamPack(h variantPack) error { return destroy[variants](h) }
 
 // CreateFusedOpsPlan makes one.
-func (t *Thread) CreateFusedOpsPlan(op fusedOp) (uint64, error) { return createFused(op, plan{op}) }
+func (t *Thread) CreateFusedOpsPlan(op fusedOp) (uint64, error) { return createFused(op, plan{op: op}) }
 
 // DestroyFusedOpsPlan ends one.
 func (t *Thread) DestroyFusedOpsPlan(h fusedPlan) error { return destroy[plan](h) }
 
-// describes says whether a constant is the value of a descriptor: programs pass the descriptor itself.
-func describes(l constLabel) bool {
-	switch l {
-	case dnn.CUDNN_PARAM_XDESC, dnn.CUDNN_PARAM_BN_EQSCALEBIAS_DESC, dnn.CUDNN_PARAM_ACTIVATION_DESC, dnn.CUDNN_PARAM_CONV_DESC,
-		dnn.CUDNN_PARAM_WDESC, dnn.CUDNN_PARAM_DWDESC, dnn.CUDNN_PARAM_YDESC, dnn.CUDNN_PARAM_DYDESC, dnn.CUDNN_PARAM_YSTATS_DESC,
-		dnn.CUDNN_PARAM_BN_SCALEBIAS_MEANVAR_DESC, dnn.CUDNN_PARAM_ZDESC, dnn.CUDNN_PARAM_BN_Z_EQSCALEBIAS_DESC,
-		dnn.CUDNN_PARAM_ACTIVATION_BITMASK_DESC, dnn.CUDNN_PARAM_DXDESC, dnn.CUDNN_PARAM_DZDESC:
-		return true
-	}
-	return false
-}
-
 // SetFusedOpsConstParamPackAttribute sets one; NULL takes it away.
 func (t *Thread) SetFusedOpsConstParamPackAttribute(h constPack, l constLabel, p hostmem.Ptr) error {
-	if !known(l, dnn.CUDNN_PARAM_BN_DBIAS_PLACEHOLDER) {
-		return because(badParam, "parameter %d", l)
+	of, err := look[constants](h)
+	if err != nil {
+		return err
+	}
+	if !hasConstant(of.op, l) {
+		return because(badParam, "parameter %d of operation %d", l, of.op)
 	}
 	var v any
-	switch {
-	case p == hostmem.Nil:
-	case describes(l):
-		d := descriptors.Get(handle.Value(p))
-		if d == nil {
-			return because(badParam, "%#x is no descriptor", uint64(p))
+	if p != hostmem.Nil {
+		if v, err = constantOf(l, p); err != nil {
+			return err
 		}
-		v = d.now.Load()
-	default:
-		v = hostmem.Load[int32](p)
 	}
 	return alter(h, func(c *constants) {
 		c.has = maps.Clone(c.has)
@@ -108,8 +98,8 @@ func (t *Thread) GetFusedOpsConstParamPackAttribute(h constPack, l constLabel, p
 	if err != nil {
 		return 0, err
 	}
-	if !known(l, dnn.CUDNN_PARAM_BN_DBIAS_PLACEHOLDER) || p == hostmem.Nil {
-		return 0, because(badParam, "parameter %d at %#x", l, uint64(p))
+	if !hasConstant(c.op, l) || p == hostmem.Nil {
+		return 0, because(badParam, "parameter %d of operation %d at %#x", l, c.op, uint64(p))
 	}
 	v, ok := c.has[l]
 	if !ok {
@@ -135,14 +125,14 @@ func (t *Thread) GetFusedOpsConstParamPackAttribute(h constPack, l constLabel, p
 // firstScalar is where the labels of numbers begin: programs pass their addresses.
 const firstScalar = dnn.CUDNN_SCALAR_SIZE_T_WORKSPACE_SIZE_IN_BYTES
 
-func variantKnown(l variantLabel) bool {
-	return known(l, dnn.CUDNN_PTR_BN_DBIAS) || l >= firstScalar && l <= dnn.CUDNN_SCALAR_DOUBLE_BN_EPSILON
-}
-
 // SetFusedOpsVariantParamPackAttribute sets one.
 func (t *Thread) SetFusedOpsVariantParamPackAttribute(h variantPack, l variantLabel, p hostmem.Ptr) error {
-	if !variantKnown(l) {
-		return because(badParam, "parameter %d", l)
+	of, err := look[variants](h)
+	if err != nil {
+		return err
+	}
+	if !hasVariant(of.op, l) {
+		return because(badParam, "parameter %d of operation %d", l, of.op)
 	}
 	v := uint64(p)
 	if l >= firstScalar {
@@ -166,8 +156,8 @@ func (t *Thread) GetFusedOpsVariantParamPackAttribute(h variantPack, l variantLa
 	if err != nil {
 		return err
 	}
-	if !variantKnown(l) || p == hostmem.Nil {
-		return because(badParam, "parameter %d at %#x", l, uint64(p))
+	if !hasVariant(x.op, l) || p == hostmem.Nil {
+		return because(badParam, "parameter %d of operation %d at %#x", l, x.op, uint64(p))
 	}
 	hostmem.Store(p, x.has[l])
 	return nil

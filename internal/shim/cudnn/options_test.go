@@ -202,17 +202,25 @@ func TestFusedPacks(t *testing.T) {
 		t.Errorf("missing %d, %v", null, err)
 	}
 	wants(t, "no descriptor", th.SetFusedOpsConstParamPackAttribute(c, dnn.CUDNN_PARAM_XDESC, 0x1230), bad)
-	v := made(t, func() (uint64, error) { return th.CreateFusedOpsVariantParamPack(0) }, th.DestroyFusedOpsVariantParamPack)
+	wants(t, "another descriptor", th.SetFusedOpsConstParamPackAttribute(c, dnn.CUDNN_PARAM_CONV_DESC, hostmem.Ptr(x)), bad)
+	wants(t, "label of another operation", th.SetFusedOpsConstParamPackAttribute(c, dnn.CUDNN_PARAM_DXDESC, hostmem.Ptr(x)), bad)
+	mode = 3
+	wants(t, "mode", th.SetFusedOpsConstParamPackAttribute(c, dnn.CUDNN_PARAM_BN_MODE, hostmem.Of(&mode)), bad)
+	wants(t, "placeholder", th.SetFusedOpsConstParamPackAttribute(c, dnn.CUDNN_PARAM_XDATA_PLACEHOLDER, hostmem.Of(&mode)), bad)
+	v := made(t, func() (uint64, error) {
+		return th.CreateFusedOpsVariantParamPack(dnn.CUDNN_FUSED_BN_FINALIZE_STATISTICS_TRAINING)
+	}, th.DestroyFusedOpsVariantParamPack)
 	eps, got := 0.25, 0.0
 	wants(t, "epsilon", th.SetFusedOpsVariantParamPackAttribute(v, dnn.CUDNN_SCALAR_DOUBLE_BN_EPSILON, hostmem.Of(&eps)), success)
 	wants(t, "epsilon", th.GetFusedOpsVariantParamPackAttribute(v, dnn.CUDNN_SCALAR_DOUBLE_BN_EPSILON, hostmem.Of(&got)), success)
-	wants(t, "address", th.SetFusedOpsVariantParamPackAttribute(v, dnn.CUDNN_PTR_YDATA, 0x5000), success)
+	wants(t, "address", th.SetFusedOpsVariantParamPackAttribute(v, dnn.CUDNN_PTR_YSUM, 0x5000), success)
 	at := uint64(0)
-	wants(t, "address", th.GetFusedOpsVariantParamPackAttribute(v, dnn.CUDNN_PTR_YDATA, hostmem.Of(&at)), success)
+	wants(t, "address", th.GetFusedOpsVariantParamPackAttribute(v, dnn.CUDNN_PTR_YSUM, hostmem.Of(&at)), success)
 	if got != eps || at != 0x5000 {
 		t.Errorf("epsilon %g, address %#x", got, at)
 	}
 	wants(t, "label", th.SetFusedOpsVariantParamPackAttribute(v, 50, 0), bad)
+	wants(t, "address of another operation", th.SetFusedOpsVariantParamPackAttribute(v, dnn.CUDNN_PTR_YDATA, 0x5000), bad)
 	made(t, func() (uint64, error) { return th.CreateFusedOpsPlan(0) }, th.DestroyFusedOpsPlan)
 	wants(t, "a pack is no plan", th.DestroyFusedOpsPlan(fusedPlan(c)), bad)
 	if _, err := th.CreateFusedOpsPlan(9); err == nil {
