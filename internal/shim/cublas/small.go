@@ -34,12 +34,23 @@ func (p *Product) isSmall() bool {
 
 func (p *Product) small(d *driver.Thread, stream cu.CUstream) error {
 	rows, wide := (p.M+smallRows-1)/smallRows, p.smallWide()
+	if p.inPairs() {
+		wide = pairWide
+	}
 	panels := (p.N + wide - 1) / wide
 	columns := int64(1)
 	if rows == 1 && p.Batch == 1 && p.M*p.N*p.K >= 2*smallWork { // the other worker is worth waking
 		columns = 2
 	}
 	return p.launchSmall(d, stream, p.A, rows, (panels+columns-1)/columns, wide, false)
+}
+
+// pairWide is the width of tiles of 64 rows (pairs of kernels/gemm.cu).
+const pairWide = 6
+
+// inPairs reports a product that tiles of 64 rows do with little for nothing: the last block's rows are more than 32, as they lie.
+func (p *Product) inPairs() bool {
+	return p.Sum == F32 && p.A.Op == blas.CUBLAS_OP_N && (p.M-1)%smallRows >= tileRows
 }
 
 // smallWide is the width of tiles with which fewer columns are computed for nothing.
@@ -83,7 +94,7 @@ type smallKind struct {
 }
 
 var smallNames = map[smallKind]string{
-	{F32, 8}: "small8_f32", {F32, 12}: "small12_f32", {F64, 4}: "small4_f64", {F64, 6}: "small6_f64", {C32, 4}: "small4_c32", {C64, 2}: "small2_c64",
+	{F32, pairWide}: "pairs6_f32", {F32, 8}: "small8_f32", {F32, 12}: "small12_f32", {F64, 4}: "small4_f64", {F64, 6}: "small6_f64", {C32, 4}: "small4_c32", {C64, 2}: "small2_c64",
 }
 
 const (

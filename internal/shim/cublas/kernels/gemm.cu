@@ -425,6 +425,57 @@ template <class W, int N, bool WHOLE> __device__ __attribute__((always_inline)) 
     leaveTile<W, W, N>(sum, out, o, alpha, beta, i0, j0);
 }
 
+// pairTile is smallTile of 64 rows, two of a lane's: with N columns what all lanes share is read for twice as many products, and there are
+// half as many tiles to end. WHOLE: all rows are there.
+template <class W, int N, bool WHOLE> __device__ __attribute__((always_inline)) void pairTile(const W *a, s64 next, const W *b, s64 column, s64 step, W *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
+    const W *col[N];
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        col[j] = b + (s64)(j0 + j < o.n ? j0 + j : o.n - 1) * column;
+    a += LANE;
+    W high[N] = {}, low[N] = {};
+    s64 at = 0;
+    u32 k = depth(o, alpha);
+#pragma unroll 1
+    for (u32 l = 0; l < k; l++) {
+        W x = a[0], y = {};
+        if (WHOLE || i0 + ROWS + LANE < o.m)
+            y = a[ROWS];
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            W v = col[j][at];
+            high[j] = fma(x, v, high[j]);
+            low[j] = fma(y, v, low[j]);
+        }
+        a += next;
+        at += step;
+    }
+    leaveTile<W, W, N>(high, out, o, alpha, beta, i0, j0);
+    __nvvm_bar_warp_sync(~0u);
+    leaveTile<W, W, N>(low, out, o, alpha, beta, i0 + ROWS, j0);
+}
+
+// pairs is small for more than 32 rows of an A that lies as it is: a block has 64 of them.
+template <class W, int N> __device__ __attribute__((always_inline)) void pairs(const View &xa, const View &xb, const Output &o, u32 per) {
+    u32 batch = o.first + BLOCK_Z, i0 = BLOCK_X * 2 * ROWS, wide = (o.n + N - 1) / N;
+    const W *a = matrix<const W>(xa, batch) + i0, *b = matrix<const W>(xb, batch);
+    W *out = matrix<W>(o.c, batch);
+    W alpha = value<W>(o.alpha), beta = value<W>(o.beta);
+    u32 from = BLOCK_Y * per, end = wide - from < per ? wide : from + per;
+    s64 column = xb.op == 0 ? xb.ld : 1, step = xb.op == 0 ? 1 : xb.ld;
+    bool whole = i0 + 2 * ROWS <= o.m;
+#pragma unroll 1
+    for (u32 j = from; j < end; j++) {
+        if (whole)
+            pairTile<W, N, true>(a, xa.ld, b, column, step, out, o, alpha, beta, i0, j * N);
+        else
+            pairTile<W, N, false>(a, xa.ld, b, column, step, out, o, alpha, beta, i0, j * N);
+        __nvvm_bar_warp_sync(~0u);
+    }
+}
+
+KERNEL pairs6_f32(View a, View b, Output o, u32 per, u32) { pairs<float, 6>(a, b, o, per); }
+
 template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) void small(const View &xa, const View &xb, const Output &o, u32 per, u32 packed, W *rows, W *turn) {
     u32 batch = o.first + BLOCK_Z, top = BLOCK_X * HIGH * ROWS;
     u32 panels = (o.m - top + ROWS - 1) / ROWS, wide = (o.n + N - 1) / N;

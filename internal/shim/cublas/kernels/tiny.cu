@@ -20,21 +20,41 @@ template <int G, class W> __device__ __attribute__((always_inline)) W pick(const
     return group & 2 ? high : low;
 }
 
+// leaveTiny writes the sums. Every group has columns of its own, whose rows lie together: stored by all groups at once, while one group after
+// the other had all vectors of the warp rounded and stored for each, the others' under an empty mask. WHOLE: all rows and columns are there.
+template <class W, int R, int N, bool WHOLE> __device__ __attribute__((always_inline)) void leaveTiny(const Tiny &t, const W (&sum)[N], W *out, W alpha, W beta, u32 j0) {
+    u32 row = LANE % R, column = j0 + LANE / R * N;
+    if (!WHOLE && row >= t.m)
+        return;
+    W *p = out + (s64)column * t.c.ld + row;
+    if (zero(beta)) {
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            if (WHOLE || column + j < t.n)
+                p[j * t.c.ld] = mul(alpha, sum[j]);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        if (WHOLE || column + j < t.n)
+            p[j * t.c.ld] = fma(beta, p[j * t.c.ld], mul(alpha, sum[j]));
+}
+
 // tinyTile is R rows and 32 / R · N columns from j0 on.
-template <class W, int R, int N> __device__ __attribute__((always_inline)) void tinyTile(const Tiny &t, const W *a, const W *b, W *out, W alpha, W beta, u32 k, u32 j0) {
+template <class W, int R, int N, bool WHOLE> __device__ __attribute__((always_inline)) void tinyTile(const Tiny &t, const W *a, const W *b, W *out, W alpha, W beta, u32 k, u32 j0) {
     const int G = 32 / R;
     u32 row = LANE % R, group = LANE / R;
     const W *col[G * N];
 #pragma unroll
     for (int j = 0; j < G * N; j++)
-        col[j] = b + (s64)(j0 + j < t.n ? j0 + j : t.n - 1) * t.column;
+        col[j] = b + (s64)(WHOLE || j0 + j < t.n ? j0 + j : t.n - 1) * t.column;
     a += row;
     W sum[N] = {};
     s64 at = 0;
 #pragma unroll 1
     for (u32 l = 0; l < k; l++) {
         W av = {};
-        if (row < t.m)
+        if (WHOLE || row < t.m)
             av = a[0];
 #pragma unroll
         for (int j = 0; j < N; j++) {
@@ -49,22 +69,7 @@ template <class W, int R, int N> __device__ __attribute__((always_inline)) void 
         a += t.a.ld;
         at += t.step;
     }
-#pragma unroll
-    for (int g = 0; g < G; g++)
-        if (group == g && row < t.m) { // the lanes of a group write together
-            W *p = out + (s64)(j0 + g * N) * t.c.ld + ((int)LANE - g * R);
-            if (zero(beta)) {
-#pragma unroll
-                for (int j = 0; j < N; j++)
-                    if (j0 + g * N + j < t.n)
-                        p[j * t.c.ld] = mul(alpha, sum[j]);
-            } else {
-#pragma unroll
-                for (int j = 0; j < N; j++)
-                    if (j0 + g * N + j < t.n)
-                        p[j * t.c.ld] = fma(beta, p[j * t.c.ld], mul(alpha, sum[j]));
-            }
-        }
+    leaveTiny<W, R, N, WHOLE>(t, sum, out, alpha, beta, j0);
 }
 
 template <class W, int R, int N> __device__ __attribute__((always_inline)) void tiny(const Tiny &t) {
@@ -77,7 +82,10 @@ template <class W, int R, int N> __device__ __attribute__((always_inline)) void 
         W *out = matrix<W>(t.c, i);
 #pragma unroll 1
         for (u32 j0 = 0; j0 < t.n; j0 += 32 / R * N) {
-            tinyTile<W, R, N>(t, a, b, out, alpha, beta, k, j0);
+            if (t.m == R && j0 + 32 / R * N <= t.n)
+                tinyTile<W, R, N, true>(t, a, b, out, alpha, beta, k, j0);
+            else
+                tinyTile<W, R, N, false>(t, a, b, out, alpha, beta, k, j0);
             __nvvm_bar_warp_sync(~0u);
         }
     }
