@@ -7,6 +7,9 @@ import (
 	"kudzu/internal/spec/solver"
 )
 
+// loneRows are the most of a complex matrix whose eigenvalues one thread finds: from there on a warp is as fast.
+const loneRows = 16
+
 // geevElements are what the eigenvalues of a matrix need: itself, its Schur vectors, the eigenvectors, and vectors.
 func geevElements(n int64, e Elem) int64 {
 	if n < geevRows {
@@ -85,14 +88,21 @@ func (t *Thread) DnXgeev(h Handle, p Params, left, right Mode, n int64, ta Type,
 	if !vectors {
 		vr = hostmem.Nil
 	}
+	if (e == C32 || e == C64) && n <= loneRows {
+		return j.geevLone(matAt(a, lda, e), n, w, vr, ldvr, work, info)
+	}
 	if n >= geevRows {
 		return j.geevLarge(matAt(a, lda, e), n, f, w, vr, ldvr, work, info)
 	}
 	var q shim.Params
 	q.U64(uint64(a), uint64(lda)).U32(uint32(n)).U64(uint64(w), uint64(vr), uint64(ldvr), uint64(work), uint64(info))
-	if e == F32 || e == F64 {
-		q.U32(flag(f.complexValues) | flag(f.complexV)<<1)
-		return j.one(realKernels, "geev_"+e.String(), 1, &q)
-	}
-	return j.one(generalKernels, "geev_"+e.String(), 1, &q)
+	q.U32(flag(f.complexValues) | flag(f.complexV)<<1)
+	return j.one(realKernels, "geev_"+e.String(), 1, &q)
+}
+
+// geevLone has one thread do all (kernels/lone.cu).
+func (j *job) geevLone(a mat, n int64, w, vr hostmem.Ptr, ldvr int64, work, info hostmem.Ptr) error {
+	var q shim.Params
+	q.U64(a.Base, uint64(a.LD)).U32(uint32(n)).U64(uint64(w), uint64(vr), uint64(ldvr), uint64(work), uint64(info))
+	return loneKernels.Launch(j.d, j.stream, "geevLone_"+a.e.String(), [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, &q)
 }

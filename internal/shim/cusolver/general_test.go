@@ -40,7 +40,7 @@ func TestGeev(t *testing.T) {
 		ty, info := typeOf(r.e), r.infoAt()
 		wide := complexOf(ty)
 		ce := map[Elem]Elem{F32: C32, F64: C64, C32: C32, C64: C64}[r.e]
-		for _, n := range []int{1, 2, 3, 10, 33, 60, 150} {
+		for _, n := range []int{1, 2, 3, 10, 16, 17, 33, 60, 150} {
 			for _, kind := range geevKinds {
 				a := r.random(n, n)
 				for j := range n {

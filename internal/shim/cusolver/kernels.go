@@ -20,7 +20,7 @@ var (
 	tridiagonalKernels = &shim.Kernels{Name: "cuSOLVER eigenvalues of large matrices", Text: texts.Lazy("tridiagonal")}
 	bidiagonalKernels  = &shim.Kernels{Name: "cuSOLVER singular values of large matrices", Text: texts.Lazy("bidiagonal")}
 	svdKernels         = &shim.Kernels{Name: "cuSOLVER singular values", Text: texts.Lazy("svd")}
-	generalKernels     = &shim.Kernels{Name: "cuSOLVER eigenvalues of any complex matrix", Text: texts.Lazy("general")}
+	loneKernels        = &shim.Kernels{Name: "cuSOLVER eigenvalues of any small complex matrix", Text: texts.Lazy("lone")}
 	realKernels        = &shim.Kernels{Name: "cuSOLVER eigenvalues of any real matrix", Text: texts.Lazy("real")}
 	hessenbergKernels  = &shim.Kernels{Name: "cuSOLVER Hessenberg matrices", Text: texts.Lazy("hessenberg")}
 	schurReal          = &shim.Kernels{Name: "cuSOLVER eigenvalues of large real matrices", Text: texts.Lazy("schurreal")}
