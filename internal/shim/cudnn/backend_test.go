@@ -56,6 +56,8 @@ func (n *opGraph) set(d backendDesc, a attr) error {
 		return one(dnn.CUDNN_TYPE_BACKEND_DESCRIPTOR, len(v), hostmem.Of(&v[0]))
 	case dnn.CudnnBackendTensorReordering_t:
 		return one(dnn.CUDNN_TYPE_TENSOR_REORDERING_MODE, 1, hostmem.Of(&v))
+	case dnn.CudnnMoeGroupedMatmulMode_t:
+		return one(dnn.CUDNN_TYPE_MOE_GROUPED_MATMUL_MODE, 1, hostmem.Of(&v))
 	case int32:
 		return one(dnn.CUDNN_TYPE_INT32, 1, hostmem.Of(&v))
 	case []int32:

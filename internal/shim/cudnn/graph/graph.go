@@ -57,6 +57,8 @@ var lowerings = map[Kind]*lowering{
 	dnn.CUDNN_BACKEND_OPERATION_BLOCK_SCALE_QUANTIZE_DESCRIPTOR:        {check: checkBlocks, run: runBlocks},
 	dnn.CUDNN_BACKEND_OPERATION_BLOCK_SCALE_DEQUANTIZE_DESCRIPTOR:      {check: checkBlocks, run: runBlocks},
 	dnn.CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:                      {check: checkMatmul, run: runMatmul},
+	dnn.CUDNN_BACKEND_OPERATION_MOE_GROUPED_MATMUL_DESCRIPTOR:          {check: checkGrouped, run: runGrouped},
+	dnn.CUDNN_BACKEND_OPERATION_MOE_GROUPED_MATMUL_BWD_DESCRIPTOR:      {check: checkGrouped, run: runGrouped},
 	dnn.CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR:                    {check: checkAttention, run: runAttention},
 	dnn.CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR:                    {check: checkAttention, run: runAttention},
 	dnn.CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:         {check: checkConv, run: runConv},
