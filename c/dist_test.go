@@ -51,7 +51,7 @@ func dist(t *testing.T) string {
 // this package by it.
 func touch(t *testing.T) {
 	t.Helper()
-	for _, pattern := range []string{"base/*", "front/*", "audit/*", "devices/*", "static/*", "cufile/*", "nvshmem/*", "nvtx/*", "enter/*", "../include/*", "../scripts/dist.sh", "../cmd/libkudzu/*", "../internal/*/*", "../internal/*/*/*", "../internal/shim/cublas/testdata/*", "../internal/shim/cublaslt/testdata/*"} {
+	for _, pattern := range []string{"base/*", "front/*", "audit/*", "devices/*", "static/*", "clang/*", "cufile/*", "nvshmem/*", "nvtx/*", "enter/*", "../include/*", "../scripts/dist.sh", "../cmd/libkudzu/*", "../internal/*/*", "../internal/*/*/*", "../internal/shim/cublas/testdata/*", "../internal/shim/cublaslt/testdata/*"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

@@ -148,6 +148,13 @@ if newer "$lib/libkudzu-devices.so" "$devices" "$devices"/* "$0"; then
 	mv "$lib/.devices" "$lib/libkudzu-devices.so"
 fi
 
+# What is preloaded into the clang that reads CUDA C++.
+if newer "$lib/libkudzu-clang.so" "$root/c/clang" "$root/c/clang"/* "$0"; then
+	# shellcheck disable=SC2086
+	$cc $cflags -shared -Wl,-z,now,-z,relro -o "$lib/.clang" "$root/c/clang/clang.c" -Wl,-soname,libkudzu-clang.so -ldl
+	mv "$lib/.clang" "$lib/libkudzu-clang.so"
+fi
+
 # What starts a program where the files of a GPU are. Without the loader, whose variables are the program's.
 if newer "$lib/kudzu-enter" "$root/c/enter" "$root/c/enter"/* "$0"; then
 	if $cc -std=gnu11 -O2 -Wall -Wextra -Werror -static -o "$lib/.enter" "$root/c/enter/enter.c"; then

@@ -150,7 +150,7 @@ func (o *Options) args(p *Place, name string, look bool, files ...string) []stri
 	case o.LTO:
 		args = append(args, "-emit-llvm", "-disable-llvm-passes", "-o", "-")
 	default:
-		args = append(args, "-S", "-o", "-")
+		args = append(args, "-disable-free", "-disable-llvm-verifier", "-S", "-o", "-") // as clang's driver has it
 	}
 	if o.FastDiv {
 		args = append(args, "-mllvm", "-nvptx-prec-divf32=1")

@@ -19,11 +19,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clang is a process of the compiler that reads CUDA C++. Half of its time goes into its start, so it is started ahead: it waits for its
-// arguments, which it reads from a pipe as if they were a file (@file).
+// clang is a process of the compiler that reads CUDA C++. Half of its time goes into its start, so it is a fork of one that has started
+// (resident.go), or where that is not possible is started ahead: it waits for its arguments, which it reads from a pipe as if they were
+// a file (@file).
 type clang struct {
-	cmd     *exec.Cmd
-	args    *os.File // the pipe's end
+	cmd     *exec.Cmd // nil if it is a fork
+	turn    *turn     // nil if it is not
+	pipes   []*os.File
+	limits  []*limited // of what comes out of pipes
+	args    *os.File   // the pipe's end
 	deps    *os.File
 	out     bytes.Buffer
 	err     bytes.Buffer
@@ -76,11 +80,22 @@ func (f *clangs) clang(job *clangJob, args []string) (*clangOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.run(args, job.timeout)
+	out, err := c.run(args, job.timeout)
+	if errors.Is(err, errAlone) {
+		if c, err = f.start(c.folders); err == nil {
+			out, err = c.run(args, job.timeout)
+		}
+	}
+	return out, err
 }
 
 // take gives a process that may read the folders.
 func (f *clangs) take(folders []string) (*clang, error) {
+	if r := f.waiting(); r != nil {
+		if c, err := f.fork(r, folders); err == nil {
+			return c, nil
+		}
+	}
 	f.mu.Lock()
 	c := f.ready
 	f.ready = nil
@@ -104,6 +119,9 @@ func (f *clangs) take(folders []string) (*clang, error) {
 
 // prepare starts the process of the next compilation. It ends by itself if nobody comes to use it: its pipe does.
 func (f *clangs) prepare() {
+	if f.waiting() != nil {
+		return
+	}
 	f.mu.Lock()
 	may, there := slices.Clone(f.folders), f.ready != nil
 	f.mu.Unlock()
@@ -122,6 +140,50 @@ func (f *clangs) prepare() {
 	if c != nil {
 		c.end()
 	}
+}
+
+// fork has a resident make a process that may read the folders, and ours.
+func (f *clangs) fork(r *resident, folders []string) (c *clang, err error) {
+	c = &clang{folders: folders}
+	var theirs []*os.File
+	defer func() {
+		for _, file := range theirs {
+			file.Close()
+		}
+		if err != nil {
+			c.close()
+		}
+	}()
+	for _, to := range []*bytes.Buffer{&c.out, &c.err} {
+		w, err := c.collect(to, maxClangOutput)
+		if err != nil {
+			return nil, err
+		}
+		theirs = append(theirs, w)
+	}
+	argsR, argsW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	theirs, c.args = append(theirs, argsR), argsW
+	depsR, depsW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	theirs, c.deps = append(theirs, depsW), depsR
+	f.mu.Lock()
+	work := f.work
+	f.mu.Unlock()
+	if c.turn, err = r.run(f.confined, forked(compile.Clang(), f.home, work, folders), theirs...); err != nil {
+		return nil, err
+	}
+	for i, pipe := range c.pipes {
+		c.turn.copied.Go(func() {
+			_, _ = io.Copy(c.limits[i], pipe) // what came
+			pipe.Close()
+		})
+	}
+	return c, nil
 }
 
 // start starts a process that may read the folders, and ours.
@@ -172,11 +234,16 @@ func (c *clang) begin(confined bool, read []string) error {
 	return <-started
 }
 
-// readable are the files and folders that a clang may read: itself, the system's libraries, our headers, the folder of its source, and
-// those that the program names.
+// readable are the files and folders that a clang may read which starts: itself, the system's libraries, and what one does that was
+// forked.
 func readable(program, home, work string, folders []string) []string {
-	read := []string{filepath.Dir(program), filepath.Join(filepath.Dir(program), "../lib"), "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/dev/null",
-		filepath.Join(home, "include"), filepath.Join(home, "nvvm"), work}
+	return append(forked(program, home, work, folders), filepath.Dir(program), "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
+}
+
+// forked are the files and folders that a clang may read which has started: its own headers, ours, the folder of its source, and those
+// that the program names.
+func forked(program, home, work string, folders []string) []string {
+	read := []string{filepath.Join(filepath.Dir(program), "../lib"), "/dev/null", filepath.Join(home, "include"), filepath.Join(home, "nvvm"), work}
 	return append(read, folders...)
 }
 
@@ -195,6 +262,9 @@ func (c *clang) run(args []string, timeout time.Duration) (*clangOutput, error) 
 	}()
 	_, err := c.args.WriteString(line.String())
 	err = errors.Join(err, c.args.Close())
+	if c.turn != nil {
+		return c.forkEnded(timeout, deps, err)
+	}
 	late := time.AfterFunc(timeout, func() { _ = c.cmd.Process.Kill() }) // it may just have ended
 	wait := c.cmd.Wait()
 	inTime := late.Stop()
@@ -214,8 +284,41 @@ func (c *clang) run(args []string, timeout time.Duration) (*clangOutput, error) 
 	return out, nil
 }
 
+// forkEnded waits for a process that was forked; handed says whether it has its arguments.
+func (c *clang) forkEnded(timeout time.Duration, deps <-chan string, handed error) (*clangOutput, error) {
+	st, inTime, err := c.turn.wait(timeout)
+	out := &clangOutput{code: st.ExitStatus(), cause: fmt.Sprintf("exit status %d", st.ExitStatus()), stdout: c.out.String(), stderr: c.err.String(), deps: <-deps}
+	c.deps.Close()
+	switch {
+	case err != nil:
+		return nil, err
+	case !inTime:
+		return nil, &compile.Crash{Kernel: "clang", Signal: "timeout"}
+	case st.Signaled():
+		return nil, &compile.Crash{Kernel: "clang", Signal: st.Signal().String(), Detail: out.last()}
+	case handed != nil && out.code == 0:
+		return nil, fmt.Errorf("clang: %w", handed)
+	}
+	return out, nil
+}
+
+// close closes our ends of its pipes.
+func (c *clang) close() {
+	for _, f := range append(c.pipes, c.args, c.deps) {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
 // end lets a process go that was asked for nothing.
 func (c *clang) end() {
+	if c.turn != nil {
+		c.turn.kill()
+		c.args.Close()
+		c.deps.Close()
+		return
+	}
 	_ = c.cmd.Process.Kill() // it may have ended
 	c.args.Close()
 	c.deps.Close()

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"kudzu/internal/cache"
 	"kudzu/internal/compile"
 	"kudzu/internal/cudacc"
 	"kudzu/internal/nvvmir"
@@ -23,16 +22,18 @@ type clangs struct {
 	confined bool
 	slots    chan struct{}
 
-	mu      sync.Mutex
-	work    string            // the folder that clangs may read; guarded by mu
-	pch     map[string]string // precompiled preludes in it, by their arguments; guarded by mu
-	making  map[string]*sync.Mutex
-	ready   *clang   // one that has started and waits for its arguments; guarded by mu
-	folders []string // what that one may read besides, and the next one will; guarded by mu
-	next    int      // number of the next compilation; guarded by mu
-	lacking bool     // the last program lacked a header; guarded by mu
-	busy    int      // guarded by mu
-	last    time.Time
+	mu       sync.Mutex
+	work     string            // the folder that clangs may read; guarded by mu
+	pch      map[string]string // precompiled preludes in it, by their arguments; guarded by mu
+	making   map[string]*sync.Mutex
+	resident *resident // a clang that waits; guarded by mu
+	alone    bool      // no clang waits as we want it; guarded by mu
+	ready    *clang    // one that has started and waits for its arguments; guarded by mu
+	folders  []string  // what that one may read besides, and the next one will; guarded by mu
+	next     int       // number of the next compilation; guarded by mu
+	lacking  bool      // the last program lacked a header; guarded by mu
+	busy     int       // guarded by mu
+	last     time.Time
 }
 
 func newClangs(self string, confined bool, slots int) *clangs {
@@ -76,6 +77,10 @@ func (f *clangs) tidy(limit time.Duration) (last time.Time, busy bool) {
 		f.ready.end()
 		f.ready = nil
 	}
+	if f.busy == 0 && f.resident != nil && time.Since(f.last) > limit {
+		f.resident.end()
+		f.resident = nil
+	}
 	return f.last, f.busy > 0
 }
 
@@ -85,6 +90,9 @@ func (f *clangs) close() {
 	defer f.mu.Unlock()
 	if f.ready != nil {
 		f.ready.end()
+	}
+	if f.resident != nil {
+		f.resident.end()
 	}
 	if f.work != "" {
 		_ = os.RemoveAll(f.work) // the next front end tidies up
@@ -172,9 +180,9 @@ func (f *clangs) run(req *compile.Request, timeout time.Duration) (*compile.Resu
 		return nil, err
 	}
 	defer os.RemoveAll(p.Work)
-	job := &clangJob{folders: slices.Concat(o.Includes, []string{filepath.Dir(c.Name)}), timeout: timeout}
-	if o.NoSourceDir {
-		job.folders = o.Includes
+	job := &clangJob{folders: o.Includes, timeout: timeout}
+	if dir := filepath.Dir(c.Name); !o.NoSourceDir && filepath.IsAbs(dir) { // another would be one of ours: clang works in /
+		job.folders = append(slices.Clone(job.folders), dir)
 	}
 	if job.process, err = f.take(job.folders); err != nil { // it starts while the rest is made ready
 		return nil, err
@@ -341,66 +349,4 @@ func files(rule string, p *cudacc.Place) []compile.CUDAFile {
 		}
 	}
 	return out
-}
-
-// prelude is the precompiled prelude for options, "" if there is none: made once, and kept in the cache.
-func (f *clangs) prelude(o *cudacc.Options, p *cudacc.Place, store *compile.Store, timeout time.Duration) (string, error) {
-	args := o.PCHArgs(p, "")
-	id := strings.Join(args, "\x00")
-	f.mu.Lock()
-	path, one := f.pch[id], f.making[id]
-	if one == nil {
-		one = &sync.Mutex{}
-		f.making[id] = one
-	}
-	work := f.work
-	f.mu.Unlock()
-	if path != "" {
-		return path, nil
-	}
-	one.Lock()
-	defer one.Unlock()
-	f.mu.Lock()
-	path = f.pch[id]
-	f.mu.Unlock()
-	if path != "" {
-		return path, nil
-	}
-	fields := []string{"prelude 2", compile.ClangStamp(), id}
-	own, _ := filepath.Glob(filepath.Join(p.Headers, filepath.Dir(cudacc.Prelude), "*")) // the pattern is good
-	for _, name := range own {
-		file, err := compile.StatCUDA(name)
-		if err != nil {
-			return "", err
-		}
-		fields = append(fields, fmt.Sprint(file)) // clang looks at the time, too
-	}
-	key := compile.PCHKey(fields...)
-	var kept *cache.Cache
-	if store != nil {
-		kept = cache.Open(cache.Config{Dir: store.Dir, Size: store.Size})
-	}
-	code, ok := kept.Get(key)
-	if !ok {
-		out, err := f.clang(&clangJob{timeout: timeout}, o.PCHArgs(p, "-"))
-		if err != nil {
-			return "", err
-		}
-		if out.code != 0 {
-			return "", nil // the program's own compilation says why
-		}
-		code = []byte(out.stdout)
-		if p.Major <= newestPCH {
-			withoutDeferred(code) // if it is not there, so much the better
-		}
-		_ = kept.Put(key, code) // if not, it is made again
-	}
-	path = filepath.Join(work, key.String()+".pch")
-	if err := os.WriteFile(path, code, 0o600); err != nil {
-		return "", err
-	}
-	f.mu.Lock()
-	f.pch[id] = path
-	f.mu.Unlock()
-	return path, nil
 }

@@ -34,6 +34,9 @@ func frontEnd(t *testing.T) *clangs {
 	if err := os.Symlink(include, filepath.Join(home, "include")); err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(os.Mkdir(filepath.Join(home, "lib"), 0o700), os.Symlink(waitingLibrary(t), filepath.Join(home, residentLibrary))); err != nil {
+		t.Fatal(err)
+	}
 	f := newClangs(filepath.Join(home, "bin", "kudzu"), true, 2)
 	t.Cleanup(f.close)
 	return f

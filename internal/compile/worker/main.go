@@ -33,7 +33,8 @@ const (
 // kindBaseline is the argument of workers without libLLVM: they start faster, and start where there is none.
 const kindBaseline = "baseline"
 
-// Main runs `kudzu compiler`: without arguments the supervisor, with "worker" a worker, until standard input ends. args
+// Main runs `kudzu compiler`: without arguments the supervisor, with "with" and a clang that waits (c/base/early.c) the supervisor, too,
+// with "worker" a worker, until standard input ends. args
 // are the arguments after the verb; what stands before them in os.Args starts this program again.
 func Main(args []string) int {
 	open := func(kind string) (compiler, compile.Hello) {
@@ -52,7 +53,7 @@ func Main(args []string) int {
 // mainWith is Main with another compiler; confined workers may do nothing but compile.
 func mainWith(args []string, confined bool, open func(kind string) (compiler, compile.Hello)) int {
 	switch {
-	case len(args) == 0:
+	case len(args) == 0, len(args) == 2 && args[0] == "with":
 		self, err := os.Executable()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "kudzu compiler:", err)
@@ -60,7 +61,13 @@ func mainWith(args []string, confined bool, open func(kind string) (compiler, co
 		}
 		leaveDirectory()
 		command := append([]string{self}, os.Args[1:len(os.Args)-len(args)]...)
-		return newSupervisor(command, confined, os.Stdout).run(os.Stdin)
+		debug.SetGCPercent(400) // a prelude of CUDA C++ alone is 3 MB
+		s := newSupervisor(command, confined, os.Stdout)
+		if len(args) == 2 {
+			s.clangs.adopt(args[1], residentFile)
+			s.warmDelay = earlyRequest
+		}
+		return s.run(os.Stdin)
 	case args[0] == "worker" && (len(args) == 1 || len(args) == 2 && args[1] == kindBaseline):
 		limitMemory()
 		debug.SetGCPercent(400) // short work on small data: fewer collections

@@ -20,21 +20,11 @@ func confineReader(program string, read []string) {
 	filterCalls(slices.Concat(allowed, readerCalls))
 }
 
-// allowOnly makes the files that are named all that can be read.
+// allowOnly makes the files that are named all that can be read, and the program what can be executed.
 func allowOnly(program string, read []string) {
-	const version = 1
-	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, version)
-	if errno != 0 {
+	rules, ok := readRules(read)
+	if !ok {
 		return
-	}
-	attr := rulesFor(int(abi))
-	attr.Access_fs |= unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_EXECUTE
-	rules, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-	if errno != 0 {
-		return
-	}
-	for _, path := range read {
-		allow(rules, path, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_READ_DIR)
 	}
 	loaders, _ := filepath.Glob("/lib*/ld-linux*.so*") // the pattern is good
 	for _, path := range append(loaders, program) {
@@ -42,6 +32,26 @@ func allowOnly(program string, read []string) {
 	}
 	_, _, _ = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, rules, 0, 0) // if not, not
 	_ = unix.Close(int(rules))
+}
+
+// readRules are Landlock's rules by which the files that are named can be read, and nothing else, and nothing be executed. They are a
+// file; there is none where the system has no Landlock.
+func readRules(read []string) (rules uintptr, ok bool) {
+	const version = 1
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, version)
+	if errno != 0 {
+		return 0, false
+	}
+	attr := rulesFor(int(abi))
+	attr.Access_fs |= unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_EXECUTE
+	rules, _, errno = unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return 0, false
+	}
+	for _, path := range read {
+		allow(rules, path, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_READ_DIR)
+	}
+	return rules, true
 }
 
 // allow adds a file or a folder. One that is not there needs no rule.
@@ -59,9 +69,13 @@ func allow(rules uintptr, path string, access uint64) {
 	_, _, _ = unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, rules, unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0) // if not, it cannot be read
 }
 
-// readerCalls are what starting a program and reading files take beside allowed.
-var readerCalls = slices.Concat(oldReaderCalls, []uint32{
-	unix.SYS_EXECVE, unix.SYS_CLONE, unix.SYS_WAIT4, unix.SYS_WAITID, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_CHDIR, unix.SYS_SETSID, unix.SYS_SETPGID, unix.SYS_PRLIMIT64, unix.SYS_PRCTL,
-	unix.SYS_OPENAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINKAT, unix.SYS_GETDENTS64,
+// readerCalls are what starting a program takes beside openCalls and allowed.
+var readerCalls = slices.Concat(oldStartCalls, openCalls, []uint32{
+	unix.SYS_EXECVE, unix.SYS_CLONE, unix.SYS_WAIT4, unix.SYS_WAITID, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_CHDIR, unix.SYS_SETSID, unix.SYS_SETPGID,
+})
+
+// openCalls are what reading files takes beside allowed, for a program that has started.
+var openCalls = slices.Concat(oldOpenCalls, []uint32{
+	unix.SYS_PRLIMIT64, unix.SYS_PRCTL, unix.SYS_OPENAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINKAT, unix.SYS_GETDENTS64,
 	unix.SYS_GETCWD, unix.SYS_STATFS, unix.SYS_FSTATFS, unix.SYS_UMASK, unix.SYS_FADVISE64, unix.SYS_IOCTL,
 })

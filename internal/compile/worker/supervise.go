@@ -117,6 +117,9 @@ func (s *supervisor) read(in io.Reader) {
 // firstRequest is how long the request takes to come that the client has waiting for us.
 const firstRequest = 3 * time.Millisecond
 
+// earlyRequest is the same where the client's Go image has to be loaded first.
+const earlyRequest = 200 * time.Millisecond
+
 // finishLimit bounds how long we outlive our client, interruptLimit how long workers take to end after that.
 const (
 	finishLimit    = 2 * time.Minute
