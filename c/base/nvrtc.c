@@ -5,6 +5,7 @@
 #include "ahead.h"
 #include "answer.h"
 #include "base.h"
+#include "early.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -285,12 +286,16 @@ static int compile(uint64_t handle, int n, const char *const *options) {
 	errno = saved;
 	if (answered)
 		return code;
+	uint64_t early = plain && !atomic_load(&go[KZ_nvrtc_nvrtcCompileProgram]) ? kz_early_compiler() : 0;
 	void *fn;
 	uint64_t is = in_go(handle, KZ_nvrtc_nvrtcCompileProgram, &fn);
 	struct kz_thread *t = kz_thread();
 	t->answer_key = keyed ? key : NULL;
+	t->compiler = early;
 	int rc = ((compile_fn *)fn)(is, n, options);
 	t->answer_key = NULL;
+	kz_early_end(t->compiler); // nobody took it
+	t->compiler = 0;
 	return rc;
 }
 

@@ -22,9 +22,10 @@ struct kz_thread {
 	void *tickets;                    // the engine's, or NULL; for free() when the thread ends
 	uint64_t generation;              // of tickets, as the driver saw it last
 	const uint8_t *answer_key;        // of NVRTC's answer to the call under way, or NULL (answer.c)
+	uint64_t compiler;                // that was started for the call under way (early.c), or 0; who takes it over clears it
 	const void *call;                 // of a library, under way: struct kz_library_call of the engine, or NULL
 };
 
-_Static_assert(sizeof(struct kz_thread) == 24 + 8 * (KZ_CONTEXT_STACK + 4), "mirrored in Go");
+_Static_assert(sizeof(struct kz_thread) == 24 + 8 * (KZ_CONTEXT_STACK + 5), "mirrored in Go");
 
 #endif

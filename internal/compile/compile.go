@@ -149,6 +149,7 @@ type Client struct {
 	version func() string // of the compiler
 
 	mu    lockrank.Mutex[lockrank.CompileClient]
+	early *adopted            // a process that is there and not used yet; guarded by mu
 	calls map[cache.Key]*call // compilations under way; guarded by mu
 	proc  *process            // guarded by mu
 	// starting is closed when the process that is just coming up is there, or is not; guarded by mu.

@@ -10,6 +10,8 @@ import (
 
 	"kudzu/internal/config"
 	"kudzu/internal/lockrank"
+
+	"golang.org/x/sys/unix"
 )
 
 // process is a running compiler process: requests go in, answers come back in any order.
@@ -177,9 +179,12 @@ func (c *Client) Start() {
 // Close ends the compiler process. Requests under way fail.
 func (c *Client) Close() {
 	c.mu.Lock()
-	p := c.proc
-	c.proc, c.closed = nil, true
+	p, early := c.proc, c.early
+	c.proc, c.early, c.closed = nil, nil, true
 	c.mu.Unlock()
+	if early != nil {
+		unix.Close(early.fd)
+	}
 	if p != nil {
 		p.close()
 	}
@@ -194,7 +199,14 @@ func (c *Client) start() (*process, error) {
 	if c.cfg.Jobs > 0 {
 		env = append(env[:len(env):len(env)], fmt.Sprintf(config.CompilerJobs+"=%d", c.cfg.Jobs))
 	}
-	pid, conn, err := spawn(c.cfg.Command, env)
+	c.mu.Lock()
+	early := c.early
+	c.early = nil
+	c.mu.Unlock()
+	pid, conn, err := early.take()
+	if conn == nil {
+		pid, conn, err = spawn(c.cfg.Command, env)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type Thread struct {
 	Tickets   uint64                  // the backend's, see core_fastpath.go
 	Passed    uint64                  // their generation, as seen last
 	AnswerKey uint64                  // where the key of NVRTC's answer to this call is, or 0
+	Compiler  uint64                  // the compiler process that was started for this call (c/base/early.h), or 0
 	Call      uint64                  // where this call of a library is (core_fastlibrary.go), or 0
 }
 

@@ -64,6 +64,8 @@ type Compiler interface {
 	// Keep stores what answers the same request the next time, and Tools are the files that choose and do the work.
 	Keep(key [32]byte, answer []byte)
 	Tools() []compile.CUDAFile
+	// Adopt takes over a compiler process that was started ahead of us, and its socket.
+	Adopt(fd, pid int)
 }
 
 var compiler Compiler

@@ -20,7 +20,11 @@ type answering struct {
 	err   error
 	key   [32]byte // of what was kept last
 	kept  []byte
+
+	adopted [2]int // file and process
 }
+
+func (a *answering) Adopt(fd, pid int) { a.adopted = [2]int{fd, pid} }
 
 func (a *answering) CUDA(p *compile.CUDA, texts string) (*compile.CUDACode, error) {
 	a.got, a.texts = p, texts
@@ -153,6 +157,20 @@ func TestKeep(t *testing.T) {
 		if (c.kept != nil) != kept || kept && (err != nil || c.key != key || !strings.Contains(string(c.kept), kernel) || !strings.Contains(string(c.kept), "/tool\x00")) {
 			t.Errorf("%s: %v, kept %q under %x", option, err, c.kept, c.key)
 		}
+	}
+}
+
+// TestAdopt: a compiler process that was started for a call is the compiler's, whatever becomes of the call.
+func TestAdopt(t *testing.T) {
+	c := &answering{}
+	Use(c)
+	th := Thread{Compiler: 1234<<32 | 57}
+	if err := th.CompileProgram(0, 0, 0); !errors.Is(err, invalidProgram) || c.adopted != [2]int{56, 1234} || th.Compiler != 0 {
+		t.Errorf("%v, adopted %v, left %#x", err, c.adopted, th.Compiler)
+	}
+	c.adopted = [2]int{}
+	if err := th.CompileProgram(0, 0, 0); !errors.Is(err, invalidProgram) || c.adopted != [2]int{} {
+		t.Errorf("%v, adopted %v where there is none", err, c.adopted)
 	}
 }
 

@@ -141,6 +141,10 @@ func (t *Thread) GetLoweredName(h nvrtcapi.NvrtcProgram, at, out hostmem.Ptr) er
 
 // CompileProgram compiles a program.
 func (t *Thread) CompileProgram(h nvrtcapi.NvrtcProgram, n int32, list hostmem.Ptr) error {
+	if t.Compiler != 0 {
+		compiler.Adopt(int(uint32(t.Compiler))-1, int(t.Compiler>>32))
+		t.Compiler = 0
+	}
 	p, err := find(h)
 	if err != nil {
 		return err
