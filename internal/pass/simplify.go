@@ -8,13 +8,14 @@ import (
 )
 
 // simplify folds. After it no operation without effects has only constant integer arguments, copies and phis of one
-// value are gone, and no branch has a constant condition. Floating-point operations are left to LLVM, which rounds as
+// value are gone, no branch has a constant condition, and fields at known places are shifts and masks. Floating-point operations are left to LLVM, which rounds as
 // they say.
 func simplify(st *state) error {
 	f := st.f
 	for range 50 {
 		changed := simplifyOnce(f, st.cfg.Block)
 		changed = simplifyBranches(f) || changed
+		changed = expandFields(f) || changed
 		if !changed {
 			break
 		}

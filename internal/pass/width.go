@@ -19,7 +19,8 @@ const (
 //
 // A loop waits if whether it goes on depends on memory that others write: a volatile or ordered load from one address, or
 // an atomic with the same operands each time (a lock). A compare-and-swap with what was just read always lets some lane
-// succeed, and is no wait. Lanes wait on each other too where they meet in an operation of the warp or at a barrier, but
+// succeed, and is no wait. Locks that one lane of each warp takes for the others, always the same one, keep lanes
+// together (one_lane.go). Lanes wait on each other too where they meet in an operation of the warp or at a barrier, but
 // come back at different times from a function that is there only once.
 func width(st *state) error {
 	f := st.f
@@ -30,17 +31,19 @@ func width(st *state) error {
 		return err
 	}
 	li := st.loops()
-	var waits []*ir.Loop
+	var waits, locks []*ir.Loop
 	for _, l := range li.Loops {
 		load, lock := waitsOn(l)
 		if load == nil && lock == nil {
 			continue
 		}
 		waits = append(waits, l)
-		if lock != nil || siblingsWrite(st, l) {
-			alone = true
+		if lock != nil {
+			locks = append(locks, l)
 		}
+		alone = alone || siblingsWrite(st, l)
 	}
+	alone = alone || !oneLaneTakes(st, locks)
 	if len(waits) == 0 && !alone {
 		if st.always("width") && matrixOp(f) == nil || !st.never("width") && preferScalar(st) {
 			st.m.Width = 1
