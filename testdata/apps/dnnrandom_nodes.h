@@ -1,10 +1,13 @@
 /* Norms and attention of cuDNN's backend API, and its misuse, for app_dnnrandom.c. */
 static void graph_norm(struct worker *w) {
-	static const int types[] = {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF, CUDNN_DATA_BFLOAT16}, modes[] = {CUDNN_LAYER_NORM, CUDNN_RMS_NORM, CUDNN_INSTANCE_NORM};
+	static const int types[] = {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF, CUDNN_DATA_BFLOAT16}, modes[] = {CUDNN_LAYER_NORM, CUDNN_RMS_NORM, CUDNN_INSTANCE_NORM, CUDNN_GROUP_NORM};
 	struct graph g = {0};
-	int type = types[pick(w, 3)], how = pick(w, 3), d[4] = {1 + pick(w, 5), 1 + pick(w, 60), 1 + pick(w, 4), 2 + pick(w, 4)};
-	int sd[4] = {1, d[1], how < 2 ? d[2] : 1, how < 2 ? d[3] : 1}, md[4] = {d[0], how < 2 ? 1 : d[1], 1, 1}, with_bias = how != 1;
-	snprintf(w->did, sizeof w->did, "graph %s norm %d of %d %d %d %d", name(type), modes[how], d[0], d[1], d[2], d[3]);
+	int type = types[pick(w, 3)], how = pick(w, 4), d[4] = {1 + pick(w, 5), 1 + pick(w, 60), 1 + pick(w, 4), 2 + pick(w, 4)};
+	int groups = how < 2 ? 1 : how == 2 ? d[1] : 1 + pick(w, 6);
+	if (how == 3)
+		d[1] = groups * (1 + pick(w, 10));
+	int sd[4] = {1, d[1], how < 2 ? d[2] : 1, how < 2 ? d[3] : 1}, md[4] = {d[0], groups, 1, 1}, with_bias = how != 1;
+	snprintf(w->did, sizeof w->did, "graph %s norm %d of %d %d %d %d in %d groups", name(type), modes[how], d[0], d[1], d[2], d[3], groups);
 	struct ten x = make(w, type, PACKED, 4, d), y = make(w, type, PACKED, 4, d), scale = make(w, CUDNN_DATA_FLOAT, PACKED, 4, sd), bias = make(w, CUDNN_DATA_FLOAT, PACKED, 4, sd);
 	struct ten mean = make(w, CUDNN_DATA_FLOAT, PACKED, 4, md), inverse = make(w, CUDNN_DATA_FLOAT, PACKED, 4, md);
 	float epsilon = 1e-3f;
@@ -27,7 +30,7 @@ static void graph_norm(struct worker *w) {
 			sum += (x.v[i * per + j] - m[i]) * (x.v[i * per + j] - m[i]) / per;
 		r[i] = 1 / sqrt(sum + 1e-3f);
 		for (size_t j = 0; j < per; j++) {
-			size_t e = i * per + j, s = how < 2 ? j : i % d[1];
+			size_t e = i * per + j, s = how < 2 ? j : e / (d[2] * d[3]) % d[1];
 			want[e] = (x.v[e] - m[i]) * r[i] * scale.v[s] + (with_bias ? bias.v[s] : 0);
 		}
 	}

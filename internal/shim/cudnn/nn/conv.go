@@ -113,7 +113,7 @@ func (r *Run) ConvForward(c Conv, x, w, y Tensor, scale Scale, end Epilogue) err
 	}
 	p := forwardPlan(s)
 	if d, ok := s.asPlanes(p, false); ok && !y.Empty() {
-		return r.planes(d, "depthPlane_", x, w, y, w.Dim[0], end, scale)
+		return r.planes(d, "depthPlane_", x, w, y, end, scale)
 	}
 	return r.convolve(p, scale, end)
 }
@@ -135,7 +135,7 @@ func (r *Run) ConvData(c Conv, w, dy, dx Tensor, scale Scale) error {
 	}
 	p := dataPlan(s)
 	if d, ok := s.asPlanes(p, false); ok && !dx.Empty() {
-		return r.planes(d, "depthPlane_", dy, w, dx, w.Dim[0], Epilogue{}, scale)
+		return r.planes(d, "depthPlane_", dy, w, dx, Epilogue{}, scale)
 	}
 	return r.convolve(p, scale, Epilogue{})
 }

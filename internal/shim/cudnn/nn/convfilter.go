@@ -67,7 +67,7 @@ func (r *Run) ConvFilter(c Conv, x, dy, dw Tensor, scale Scale) error {
 		return err
 	}
 	if d, ok := s.asPlanes(forwardPlan(s), true); ok && !dy.Empty() {
-		return r.planes(d, "depthPlaneFilter_", x, dw, dy, dw.Dim[0], Epilogue{}, scale)
+		return r.planes(d, "depthPlaneFilter_", x, dw, dy, Epilogue{}, scale)
 	}
 	if s.depthwise(dy) {
 		return r.depthFilter(s, dy, dw, scale)

@@ -21,7 +21,8 @@ const (
 // depthPlane is a depthwise convolution whose images fit into shared memory.
 type depthPlane struct {
 	plan       *convPlan
-	each       int64 // output channels of an input channel
+	each       int64 // channels of the destination for one of the source
+	filter     int64 // from the filter of a channel of the destination to that of the next
 	rows, size int64 // of a plane; elements of all planes of an image
 	positions  int64 // of the sums of a pass
 	span       int64 // from the sums of a pass to those of the next
@@ -49,8 +50,11 @@ func (s *convShape) asPlanes(p *convPlan, filter bool) (d *depthPlane, ok bool) 
 	if s.inAt[2] != 1 && s.axes[2].in > 1 || s.oAt[2] != 1 && s.axes[2].out > 1 {
 		return nil, false
 	}
-	d = &depthPlane{plan: p, each: s.k, passes: slices.Clone(p.passes)}
-	if p.inPlace || !d.byParity() {
+	d = &depthPlane{plan: p, each: p.columns, filter: p.column, passes: slices.Clone(p.passes)}
+	if p.columns == 1 {
+		d.filter = p.group
+	}
+	if p.inPlace || p.group != p.columns*d.filter || !d.byParity() {
 		return nil, false
 	}
 	return d, d.layout(filter)
@@ -118,8 +122,9 @@ func (a *axis) tap(r int64) (at, phase, filter int64) {
 }
 
 // planes launches it: source and destination of a convolution, or input and gradient of the output.
-func (r *Run) planes(d *depthPlane, name string, source, w, y Tensor, columns int64, end Epilogue, scale Scale) error {
-	if columns > maxGrid || source.Dim[0] == 0 {
+func (r *Run) planes(d *depthPlane, name string, source, w, y Tensor, end Epilogue, scale Scale) error {
+	channels := d.plan.groups * d.each
+	if channels > maxGrid || source.Dim[0] == 0 {
 		return ErrUnsupported
 	}
 	sy, sx := &d.passes[0].axes[1], &d.passes[0].axes[2]
@@ -137,7 +142,7 @@ func (r *Run) planes(d *depthPlane, name string, source, w, y Tensor, columns in
 	}
 	var q shim.Params
 	q.U64(source.Addr, w.Addr, y.Addr)
-	for _, n := range []int64{source.Stride[0], source.Stride[1], row(source), y.Stride[0], y.Stride[1], row(y), d.plan.filterTensor.Stride[0]} {
+	for _, n := range []int64{source.Stride[0], source.Stride[1], row(source), y.Stride[0], y.Stride[1], row(y), d.filter} {
 		q.U64(uint64(n))
 	}
 	for _, n := range []int64{source.Dim[0], d.each, rows(source), cols(source), rows(y), cols(y), sy.step, sx.step, sx.left, sy.left, sx.content, sy.content,
@@ -155,5 +160,5 @@ func (r *Run) planes(d *depthPlane, name string, source, w, y Tensor, columns in
 		}
 	}
 	q.F64(scale.Alpha, scale.Beta, end.Top).U64(end.Bias.Addr).U32(uint32(end.Bias.Type), uint32(end.Act))
-	return r.launch(planeKernels, name+source.Type.String(), [3]uint32{uint32(columns), 1, 1}, oneWarp, &q)
+	return r.launch(planeKernels, name+source.Type.String(), [3]uint32{uint32(channels), 1, 1}, oneWarp, &q)
 }

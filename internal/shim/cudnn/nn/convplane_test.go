@@ -17,6 +17,10 @@ func TestDepthPlanes(t *testing.T) {
 		if i%3 == 0 {
 			c = plain(r.pick(1, 3, 9), 1, r.pick(1, 2), r.pick(5, 7, 14), 2*r.pick(1, 2)+1, r.pick(1, 2), r.pick(1, 2), r.pick(2, 4))
 		}
+		if i%5 == 1 { // one filter a group, of several channels: planes for the gradient of the input
+			c.c, c.k = r.pick(2, 4, 9), 1
+			c.size()
+		}
 		s := r.scale()
 		x, w, y := r.random(e, c.xDim...), r.random(e, c.wDim...), r.random(e, c.yDim...)
 		tx, tw, ty := r.put(e, x, Packed(c.xDim...)), r.put(e, w, Packed(c.wDim...)), r.put(e, y, Packed(c.yDim...))
