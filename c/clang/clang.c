@@ -32,7 +32,7 @@ enum { SOCKET = 3, ARGS = 3, DEPS = 4, HIGH = 16, MOST_CALLS = 1024, MOST_CHILDR
 // What resident.go sends, and is sent. A request comes with the files out, err, args, deps and, if it has a domain, Landlock's rules.
 struct message {
 	uint32_t kind, id;
-	int32_t value; // of an answer: the process of 'P', or why there is none; the status of 'E'
+	int32_t value; // of a request: its files; of an answer: the process of 'P', or why there is none; the status of 'E'
 	uint32_t calls; // of a request: the length of its filter, 0 for none
 	uint64_t memory; // that it may allocate, 0 for no limit
 };
@@ -87,7 +87,8 @@ static void begin(const struct request *r, const int *fds, int count, pid_t pare
 	confine(r, count > 4 ? fds[4] : -1);
 }
 
-// take reads a packet and its files, which it moves out of the way. It gives how many files there are, -1 for the end.
+// take reads a packet and its files, which it moves out of the way. It gives how many files there are, -1 for the end. Where one of them is
+// missing, as Landlock's rules where this process has too many files open, there are none.
 static int take(struct request *r, int *fds) {
 	union {
 		struct cmsghdr head;
@@ -100,13 +101,17 @@ static int take(struct request *r, int *fds) {
 		return -1;
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	int count = c && c->cmsg_type == SCM_RIGHTS ? (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int)) : 0;
+	int whole = count == r->head.value && !(m.msg_flags & MSG_CTRUNC);
 	for (int i = 0; i < count; i++) {
 		int fd;
 		memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
 		fds[i] = fcntl(fd, F_DUPFD_CLOEXEC, HIGH);
 		close(fd);
+		whole = whole && fds[i] >= 0;
 	}
-	return count;
+	for (int i = 0; !whole && i < count; i++)
+		close(fds[i]);
+	return whole ? count : 0;
 }
 
 // run forks for a request; it returns 1 in the child.

@@ -155,7 +155,7 @@ func (r *resident) packet(kind, id uint32, filter []unix.SockFilter, memory uint
 	ne := binary.NativeEndian
 	b := ne.AppendUint32(nil, kind)
 	b = ne.AppendUint32(b, id)
-	b = ne.AppendUint32(b, 0)
+	b = ne.AppendUint32(b, uint32(len(files)))
 	b = ne.AppendUint32(b, uint32(len(filter)))
 	b = ne.AppendUint64(b, memory)
 	for _, i := range filter {

@@ -66,6 +66,25 @@ func TestResident(t *testing.T) {
 	}
 }
 
+// TestResidentFiles: a clang that waits and may have no more files begins nothing, because Landlock's rules are a file.
+func TestResidentFiles(t *testing.T) {
+	f := frontEnd(t)
+	want := f.good(t, cudaProgram{source: twice}).Code
+	if f.resident == nil || f.resident.cmd == nil {
+		t.Fatal("no clang waits")
+	}
+	const most = 20 // four of a request find a place, the fifth does not
+	if err := unix.Prlimit(f.resident.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: most}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.try(t, cudaProgram{source: "#include \"/etc/passwd\"\n" + twice}); err == nil || strings.Contains(err.Error(), "root") {
+		t.Errorf("a file that nobody may read was read: %v", err)
+	}
+	if got := f.good(t, cudaProgram{source: twice}).Code; got != want {
+		t.Error("other code")
+	}
+}
+
 // TestResidentDies has the next compilation made by another clang.
 func TestResidentDies(t *testing.T) {
 	f := frontEnd(t)
