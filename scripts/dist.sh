@@ -36,7 +36,7 @@ ldflags="-shared -Wl,-z,now,-z,relro,-z,nodelete,-z,defs"
 
 base=$root/c/base
 rows=$root/internal/abi # the lists of functions, zrows_*.h
-if newer "$lib/libkudzu-base.so" "$base" "$base"/* "$rows"/zrows_*.h "$0"; then
+if newer "$lib/libkudzu-base.so" "$base" "$base"/* "$rows"/z*.h "$0"; then
 	rm -rf "$dist/.obj/base"
 	mkdir -p "$dist/.obj/base"
 	for src in "$base"/*.c "$base/entry_$arch.S"; do
