@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -143,6 +144,9 @@ type found struct {
 
 var theClang = sync.OnceValue(func() (f found) {
 	if p := config.Get(config.Clang); p != "" {
+		if path, err := exec.LookPath(p); err == nil {
+			p = path // a name alone is a program of PATH
+		}
 		return found{program: p}
 	}
 	library := libraryOf()

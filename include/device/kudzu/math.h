@@ -113,7 +113,18 @@ KUDZU_BUILTIN1(round)
 KUDZU_MATH1(rsqrt)
 KUDZU_MATH1(sinh)
 KUDZU_MATH1(sinpi)
+#if defined(__CUDA_PREC_SQRT) && !__CUDA_PREC_SQRT && __clang_major__ < 22
+// -prec-sqrt=false: LLVM 22 takes the approximation for llvm.sqrt then, older ones only where the call has fast-math flags.
+KUDZU_D double sqrt(double x) { return __nv_sqrt(x); }
+#if defined(__CUDA_FTZ) && __CUDA_FTZ
+KUDZU_D float sqrtf(float x) { return __nvvm_sqrt_approx_ftz_f(x); }
+#else
+KUDZU_D float sqrtf(float x) { return __nvvm_sqrt_approx_f(x); }
+#endif
+KUDZU_OVERLOAD1(sqrt)
+#else
 KUDZU_MATH1(sqrt)
+#endif
 KUDZU_MATH1(tanh)
 KUDZU_MATH1(tgamma)
 KUDZU_BUILTIN1(trunc)

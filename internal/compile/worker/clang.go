@@ -143,8 +143,8 @@ func (f *clangs) prepare() {
 }
 
 // fork has a resident make a process that may read the folders, and ours.
-func (f *clangs) fork(r *resident, folders []string) (c *clang, err error) {
-	c = &clang{folders: folders}
+func (f *clangs) fork(r *resident, folders []string) (_ *clang, err error) {
+	c := &clang{folders: folders}
 	var theirs []*os.File
 	defer func() {
 		for _, file := range theirs {
