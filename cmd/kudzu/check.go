@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -49,7 +50,10 @@ type checkReport struct {
 	pool *pool
 	all  []*checked
 
+	bar *bar
+
 	modules, kernels, bytes, compiled int
+	assumed                           int // of compiled
 	binaries                          int // pieces of machine code
 	index, parse, compiling           time.Duration
 	errors                            []string
@@ -59,14 +63,19 @@ type checkReport struct {
 
 // kernelVerdict is what becomes of a kernel.
 type kernelVerdict struct {
-	Kernel string `json:"kernel"`
-	State  string `json:"state"` // compiled or interpreted
-	Why    string `json:"why,omitempty"`
+	Kernel  string `json:"kernel"`
+	State   string `json:"state"` // compiled or interpreted
+	Why     string `json:"why,omitempty"`
+	Assumed bool   `json:"assumed,omitempty"` // it was not lowered (see survey)
+}
+
+func newCheckReport(out io.Writer) *checkReport {
+	return &checkReport{cannot: map[string][]string{}, targets: map[string]int{}, machine: map[string]int{}, out: out}
 }
 
 // runCheck looks into a program, library, fat binary, PTX file or file of our assembler: its kernels, and what of them does not work here.
 func runCheck(args []string, out io.Writer) error {
-	r := &checkReport{cannot: map[string][]string{}, targets: map[string]int{}, machine: map[string]int{}, out: out}
+	r := newCheckReport(out)
 	file := ""
 	for _, a := range args {
 		sm, isSM := strings.CutPrefix(a, "--sm=")
@@ -117,7 +126,9 @@ func (r *checkReport) check(file string, data []byte) error {
 	r.loads = newLoads(sm)
 	r.loads.Program = findProgram(filesOf(file, data)...)
 	r.pool = newPool(runtime.NumCPU())
-	r.lowered = r.fast || !r.full && ptxBytes(data) > lowerOnly
+	texts, size := ptxOf(data)
+	r.lowered = r.fast || !r.full && size > lowerOnly
+	r.bar = newBar(os.Stderr, texts)
 	if text, ok := plainText(data); ok {
 		if t, ok := fatbin.PTXTarget([]byte(text)); ok {
 			r.loads.target(t)
@@ -126,10 +137,13 @@ func (r *checkReport) check(file string, data []byte) error {
 	} else if foreign := machineCode(data); foreign != "" {
 		r.binaries++
 		r.machine[foreign]++
+	} else if r.lowered && !r.fast && size > surveyOver {
+		r.survey(data)
 	} else {
 		r.containers(data)
 	}
 	r.pool.wait()
+	r.bar.clear()
 	r.tally()
 	r.packed = packedOf(file, data)
 	if dir, err := libraryDir(); err == nil {
@@ -203,19 +217,20 @@ func (r *checkReport) containers(data []byte) {
 // cannot do, and the rest takes ten times as long.
 const lowerOnly = 4 << 20
 
-// ptxBytes is about how much PTX a file holds.
-func ptxBytes(data []byte) (n uint64) {
+// ptxOf is how many texts of PTX a file holds, and about how much that is.
+func ptxOf(data []byte) (texts int, n uint64) {
 	if text, ok := plainText(data); ok {
-		return uint64(len(text))
+		return 1, uint64(len(text))
 	}
 	for c := range fatBinaries(data) {
 		for i := range c.Entries {
 			if e := &c.Entries[i]; e.Kind == fatbin.PTX {
+				texts++
 				n += max(e.FullSize, uint64(len(e.Payload)))
 			}
 		}
 	}
-	return n
+	return texts, n
 }
 
 // isPTX tells PTX text from everything else that holds some.
@@ -285,13 +300,21 @@ func fatbinParts(data []byte) [][]byte {
 	return parts
 }
 
-func (r *checkReport) entry(e *fatbin.Entry) {
+// wants says whether an entry is PTX that is looked at; machine code is counted.
+func (r *checkReport) wants(e *fatbin.Entry) bool {
 	if r.sm != 0 && e.SM != r.sm {
-		return
+		return false
 	}
 	if e.Kind != fatbin.PTX {
 		r.binaries++
 		r.machine[fmt.Sprintf("sm_%d", e.SM)]++
+		return false
+	}
+	return true
+}
+
+func (r *checkReport) entry(e *fatbin.Entry) {
+	if !r.wants(e) {
 		return
 	}
 	text, err := e.Text()
@@ -300,6 +323,7 @@ func (r *checkReport) entry(e *fatbin.Entry) {
 		return
 	}
 	r.module(strings.TrimRight(string(text), "\x00"))
+	r.bar.draw(e.Name, 1)
 }
 
 // module indexes, parses and checks a module, and compiles each of its kernels.
@@ -329,15 +353,18 @@ func (r *checkReport) module(text string) {
 			start := time.Now()
 			c.err = r.compile(m, k.Name, taken)
 			c.took = time.Since(start)
+			r.bar.draw(k.Name, 0)
 		})
 	}
 }
 
 // checked is a kernel that was looked at.
 type checked struct {
-	name string
-	err  error // why it is interpreted
-	took time.Duration
+	name    string
+	err     error    // why it is interpreted
+	words   []string // its instructions, until it is lowered
+	assumed bool     // it was not lowered, as others with its instructions were
+	took    time.Duration
 }
 
 // tally says what became of the kernels, in the order of the file.
@@ -354,8 +381,9 @@ func (r *checkReport) tally() {
 				err = errors.New(u.What)
 			}
 			r.cannot[err.Error()] = append(r.cannot[err.Error()], c.name)
-		} else {
-			r.compiled++
+		} else if r.compiled++; c.assumed {
+			r.assumed++
+			verdict, row.Assumed = "compiled (assumed: its instructions are those of kernels that were lowered)", true
 		}
 		if r.json {
 			r.verdicts = append(r.verdicts, row)
@@ -396,8 +424,15 @@ func (r *checkReport) print(file string) {
 		fmt.Fprintf(out, "  and machine code for NVIDIA's processors, not used here: %d pieces\n", r.binaries)
 	}
 	r.loads.print(out)
-	fmt.Fprintf(out, "  index %.0f MB/s, parse and check %.1f MB/s, %s %.1f MB/s\n", rate(mb, r.index), rate(mb, r.parse), stage, rate(mb, r.compiling))
+	if r.assumed > 0 {
+		fmt.Fprintf(out, "  index %.0f MB/s; %d kernels parsed, checked and lowered in %.1f s\n", rate(mb, r.index), r.kernels-r.assumed, (r.parse + r.compiling).Seconds())
+	} else {
+		fmt.Fprintf(out, "  index %.0f MB/s, parse and check %.1f MB/s, %s %.1f MB/s\n", rate(mb, r.index), rate(mb, r.parse), stage, rate(mb, r.compiling))
+	}
 	fmt.Fprintf(out, "  %d modules with errors, %d kernels compile, %d are interpreted\n", len(r.errors), r.compiled, r.kernels-r.compiled)
+	if r.assumed > 0 {
+		fmt.Fprintf(out, "  %d of them were not lowered: others with the same instructions compile (--fast lowers each, --full compiles it)\n", r.assumed)
+	}
 	for _, e := range r.errors[:min(len(r.errors), 20)] {
 		fmt.Fprintf(out, "  error: %.500s\n", e)
 	}
