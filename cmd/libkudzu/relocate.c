@@ -1,20 +1,28 @@
 // The image's relative relocations, which cmd/libkudzu/relr has taken out of the loader's table: they are applied by the first
-// constructor, before Go starts.
+// constructor, before Go starts. They are in nearly every one of 600 pages, each of which would be a fault and a copy; where the system
+// has huge pages, most of them are copied at once into one (RATIONALE.md, "What does a start cost").
 #define _GNU_SOURCE
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define TAG_TABLE 0x6b7a0001 // relr's own rows of the dynamic section
 #define TAG_BYTES 0x6b7a0002
+#define HUGE ((uintptr_t)2 << 20)
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
-// parts are what the image's headers say: its dynamic section, and what the loader has made read-only; start is end if that is nothing.
+// parts are what the image's headers say: its dynamic section, what the loader has made read-only (start is end if that is nothing), and
+// the whole pages that are the file's to write to.
 struct parts {
 	const ElfW(Dyn) *dynamic;
-	uintptr_t start, end;
+	uintptr_t start, end, data, data_end;
 };
 
 static struct parts parts(void) {
@@ -29,8 +37,36 @@ static struct parts parts(void) {
 			found.start = (self + p[i].p_vaddr) & -page;
 			found.end = (self + p[i].p_vaddr + p[i].p_memsz) & -page;
 		}
+		if (p[i].p_type == PT_LOAD && (p[i].p_flags & PF_W)) {
+			found.data = (self + p[i].p_vaddr) & -page;
+			found.data_end = (self + p[i].p_vaddr + p[i].p_filesz) & -page;
+		}
 	}
 	return found;
+}
+
+// gather puts the first piece of the data that a huge page can hold into one. Where there is none, nothing has changed.
+static void gather(const struct parts *in) {
+	char *const piece = (char *)((in->data + HUGE - 1) & -HUGE);
+	unsigned char present[2] = {0};
+	if ((uintptr_t)piece + HUGE > in->data_end)
+		return;
+	char *area = mmap(NULL, 2 * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (area == MAP_FAILED)
+		return;
+	char *const copy = (char *)(((uintptr_t)area + HUGE - 1) & -HUGE);
+	bool huge = !madvise(copy, HUGE, MADV_HUGEPAGE);
+	if (huge) {
+		*(volatile char *)copy = 0;
+		huge = !mincore(copy, 2 * (size_t)sysconf(_SC_PAGESIZE), present) && (present[1] & 1);
+	}
+	if (huge) {
+		madvise(piece, HUGE, MADV_POPULATE_READ); // kernels that do not know it have faults instead
+		memcpy(copy, piece, HUGE);
+		mremap(copy, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, piece);
+	}
+	munmap(area, (size_t)(copy - area));
+	munmap(huge ? copy + HUGE : copy, (size_t)(area + 2 * HUGE - copy - (huge ? HUGE : 0)));
 }
 
 // Nothing here may need a relocation that is not applied yet: no variable that holds an address, _DYNAMIC of link.h included.
@@ -47,6 +83,7 @@ __attribute__((constructor(101))) static void relocate(void) {
 		return; // built without relr: the loader has done it
 	if (in.start < in.end && mprotect((void *)in.start, in.end - in.start, PROT_READ | PROT_WRITE))
 		__builtin_trap(); // no constructor can fail, and nothing of Go runs without
+	gather(&in);
 	uint64_t *next = NULL;
 	for (uint64_t i = 0; i < words; i++) {
 		uint64_t w = table[i];
