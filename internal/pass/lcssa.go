@@ -30,6 +30,7 @@ type closer struct {
 	head  *heads       // the new phis
 	uses  [][]useOf    // by value ID; a use counts as long as the argument is the value
 	place ir.BlockNums // of blocks in f.Blocks
+	meet  *meetings
 }
 
 // useOf is an argument, and where it stands: the block, and in it the instruction; new phis stand before what was there.
@@ -106,15 +107,23 @@ func (c *closer) loop(l *ir.Loop) bool {
 		}
 		uses[v] = append(uses[v], u)
 	}
-	for _, v := range vals {
-		c.value(l, v, uses[v])
+	if len(vals) == 0 {
+		return false
 	}
-	return len(vals) > 0
+	if c.meet == nil {
+		c.meet = newMeetings(c.dom)
+	}
+	meet := c.meet.of(l.Exits...)
+	for _, v := range vals {
+		c.value(l, v, uses[v], meet)
+	}
+	return true
 }
 
-// value leads one value through the loop's exits to its uses behind it.
-func (c *closer) value(l *ir.Loop, v *ir.Value, uses []useOf) {
+// value leads one value through the loop's exits to its uses behind it. meet is where ways from the exits meet.
+func (c *closer) value(l *ir.Loop, v *ir.Value, uses []useOf, meet bitset) {
 	s := newSSA(c.head, v.Type)
+	s.dom, s.meet = c.dom, meet
 	for _, y := range l.Exits {
 		if !c.dom.Dominates(v.Def.Block, y) {
 			continue
