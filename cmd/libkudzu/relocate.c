@@ -56,6 +56,7 @@ static void gather(const struct parts *in) {
 		return;
 	char *const copy = (char *)(((uintptr_t)area + HUGE - 1) & -HUGE);
 	bool huge = !madvise(copy, HUGE, MADV_HUGEPAGE);
+	bool moved = false;
 	if (huge) {
 		*(volatile char *)copy = 0;
 		huge = !mincore(copy, 2 * (size_t)sysconf(_SC_PAGESIZE), present) && (present[1] & 1);
@@ -63,10 +64,15 @@ static void gather(const struct parts *in) {
 	if (huge) {
 		madvise(piece, HUGE, MADV_POPULATE_READ); // kernels that do not know it have faults instead
 		memcpy(copy, piece, HUGE);
-		mremap(copy, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, piece);
+		moved = mremap(copy, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, piece) != MAP_FAILED;
+		// What stood there may be gone by then.
+		if (!moved && mmap(piece, HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+			__builtin_trap();
+		if (!moved)
+			memcpy(piece, copy, HUGE);
 	}
 	munmap(area, (size_t)(copy - area));
-	munmap(huge ? copy + HUGE : copy, (size_t)(area + 2 * HUGE - copy - (huge ? HUGE : 0)));
+	munmap(moved ? copy + HUGE : copy, (size_t)(area + 2 * HUGE - copy) - (moved ? HUGE : 0));
 }
 
 // Nothing here may need a relocation that is not applied yet: no variable that holds an address, _DYNAMIC of link.h included.
