@@ -7,6 +7,9 @@
 // kz_ahead is what answers a slot when the Go image is there: fn, or who calls fn where it cannot answer itself.
 void *kz_ahead(int library, uint32_t slot, void *fn);
 
+// kz_first is the same before it is there.
+void *kz_first(int library, uint32_t slot, void *fn);
+
 void kz_nvrtc_fork(int when);
 
 // kz_resolve is the entry of a slot, once the Go image is there or cannot be (table.c).

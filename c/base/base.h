@@ -12,11 +12,18 @@
 // How a function is answered (the generated kind arrays).
 enum { KZ_NONE, KZ_BASE, KZ_GO };
 
+// kz_own is a function of the base's own among a library's.
+struct kz_own {
+	void *entry;
+	uint32_t slot;
+};
+
 struct kz_library {
 	const char *soname;
 	void **table;           // what the front jumps through
 	void **entry;           // what answers: the same array, or one of its own while thunks record the calls (trace.c)
 	const uint8_t *kind;    // one a symbol
+	const struct kz_own *own; // up to one without an entry
 	const uint16_t *offset; // of each name in names
 	const char *names;
 	const uint16_t *shape; // of each function's shape in shapes (trace.h)
@@ -29,6 +36,7 @@ struct kz_library {
 	int (*child)(void), (*exit)(void); // what everything answers after a fork, and at exit
 	void *lazy, *none, *traced; // entry.S, with the library's number in it
 	const char *front; // address of symbol 0, once the front is loaded
+	_Atomic int ready; // its entries are written
 };
 
 extern struct kz_library kz_libraries[KZ_LIBRARIES];
@@ -49,6 +57,9 @@ struct kz_thread *kz_thread(void);
 
 // kz_thread_ended lets the driver drop what it keeps for a thread that is ending.
 void kz_thread_ended(struct kz_thread *t);
+
+// kz_ready writes a library's entries if nobody has.
+void kz_ready(int library);
 
 // kz_entry returns the implementation of a symbol, loading the Go image if it lives
 // there, or NULL when there is none (unimplemented, after fork, at exit).

@@ -31,6 +31,7 @@ struct kz_host {
 	const struct kz_trace_host *trace; // NULL: off
 	void (*say)(const char *text, size_t n); // kz_say_text
 	void (*complain)(const char *text, size_t n);
+	const char *image; // the path of libkudzu.so
 };
 
 // kz_image is what the Go image offers: one array of entry points an interface, by slot, holes NULL.

@@ -383,11 +383,8 @@ static void *const ahead[KZ_SLOTS_nvrtc] = {
 #undef ROW
 };
 
-__attribute__((constructor)) static void start(void) {
-	for (int l = KZ_LIB_nvrtc12; l <= KZ_LIB_nvrtc13; l++)
-		for (uint32_t i = 0; i < kz_libraries[l].size; i++)
-			if (ahead[i] && kz_libraries[l].kind[i] == KZ_GO)
-				kz_libraries[l].table[i] = ahead[i];
+void *kz_first(int library, uint32_t slot, void *fn) {
+	return kz_libraries[library].api == KZ_API_nvrtc && ahead[slot] ? ahead[slot] : fn;
 }
 
 void *kz_ahead(int library, uint32_t slot, void *fn) {

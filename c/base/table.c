@@ -24,17 +24,54 @@ static _Atomic int opening; // the loader has been asked for the Go image: a chi
 static int failed = KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED; // what everything answers if there is no Go image
 static int answer_failed(void) { return failed; }
 
-// swap gives every entry that is not the base's own the answer its library has for a
-// state. A store of a pointer is atomic, so threads inside a front see the old or the new.
-static void swap(enum kz_state state) {
-	for (int l = 0; l < KZ_LIBRARIES; l++) {
-		struct kz_library *lib = &kz_libraries[l];
-		int (*fn)(void) = state == KZ_CHILD ? lib->child : state == KZ_EXIT ? lib->exit : answer_failed;
-		for (uint32_t i = 0; i < lib->size; i++)
-			if (lib->kind[i] == KZ_GO || (lib->kind[i] == KZ_NONE && state != KZ_FAILED))
-				__atomic_store_n(&lib->entry[i], (void *)fn, __ATOMIC_RELEASE);
+static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER; // guards what is written to entries, and the state; nothing is called under it
+static struct kz_image image;                                    // once the state is KZ_LOADED
+
+// give writes what a library's functions are in a state, those of Go's and in some states those of nobody. A store of a pointer is
+// atomic, so threads inside a front see the old or the new.
+static void give(int l, enum kz_state state) {
+	struct kz_library *lib = &kz_libraries[l];
+	void *fn = state == KZ_CHILD ? lib->child : state == KZ_EXIT ? lib->exit : answer_failed;
+	for (uint32_t i = 0; i < lib->size; i++) {
+		if (state == KZ_LOADED && lib->kind[i] == KZ_GO)
+			__atomic_store_n(&lib->entry[i], kz_ahead(l, i, image.stubs[lib->api][i]), __ATOMIC_RELEASE);
+		else if (state != KZ_LOADED && (lib->kind[i] == KZ_GO || (lib->kind[i] == KZ_NONE && state != KZ_FAILED)))
+			__atomic_store_n(&lib->entry[i], fn, __ATOMIC_RELEASE);
 	}
+}
+
+// fill writes the entries of a library that nobody has used yet: its front is not there, or is just being attached.
+static void fill(int l) {
+	struct kz_library *lib = &kz_libraries[l];
+	for (uint32_t i = 0; i < lib->size; i++)
+		lib->entry[i] = kz_real ? lib->lazy : lib->kind[i] == KZ_GO ? kz_first(l, i, lib->lazy) : lib->none;
+	for (const struct kz_own *own = lib->own; own->entry && !kz_real; own++)
+		lib->entry[own->slot] = own->entry;
+	int now = atomic_load(&kz_now);
+	if (now != KZ_UNLOADED)
+		give(l, now);
+}
+
+void kz_ready(int library) {
+	struct kz_library *lib = &kz_libraries[library];
+	if (atomic_load_explicit(&lib->ready, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&entries_lock);
+	if (!atomic_load(&lib->ready)) {
+		fill(library);
+		atomic_store(&lib->ready, 1);
+	}
+	pthread_mutex_unlock(&entries_lock);
+}
+
+// swap gives the libraries that are in use the answers of a state; others have them when they are.
+static void swap(enum kz_state state) {
+	pthread_mutex_lock(&entries_lock);
+	for (int l = 0; l < KZ_LIBRARIES; l++)
+		if (atomic_load(&kz_libraries[l].ready))
+			give(l, state);
 	atomic_store(&kz_now, state);
+	pthread_mutex_unlock(&entries_lock);
 }
 
 int kz_log_level(void) {
@@ -70,9 +107,8 @@ void kz_thread_ended(struct kz_thread *t) {
 
 // open_image has the loader bring the Go image in; NULL and why it could not. It is called without our lock: a thread
 // may hold the loader's lock and wait for ours, in a constructor that uses CUDA. Twice does no harm.
-static kz_attach_fn *open_image(const char **why) {
-	char path[PATH_MAX];
-	if (!kz_beside(path, sizeof path, "libkudzu.so")) {
+static kz_attach_fn *open_image(char path[PATH_MAX], const char **why) {
+	if (!kz_beside(path, PATH_MAX, "libkudzu.so")) {
 		*why = "its place is unknown";
 		return NULL;
 	}
@@ -98,11 +134,12 @@ static kz_attach_fn *open_image(const char **why) {
 }
 
 // load starts the Go image. Preconditions: load_lock is held, the state is KZ_UNLOADED.
-static void load(kz_attach_fn *attach, const char *why) {
-	struct kz_image image = {0};
+static void load(kz_attach_fn *attach, const char *path, const char *why) {
+	static char place[PATH_MAX];
 	host.hash = kz_hash();
 	host.secure = kz_secure();
 	host.trace = kz_trace_door;
+	host.image = attach ? realpath(path, place) : NULL;
 	int code = attach ? attach(&host, &image) : 0;
 	if (code)
 		why = code == KZ_CUDA_ERROR_SHARED_OBJECT_INIT_FAILED ? "it belongs to another libkudzu-base.so" : "it did not start";
@@ -111,28 +148,24 @@ static void load(kz_attach_fn *attach, const char *why) {
 		swap(KZ_FAILED);
 		return;
 	}
-	for (int l = 0; l < KZ_LIBRARIES; l++) {
-		struct kz_library *lib = &kz_libraries[l];
-		for (uint32_t i = 0; i < lib->size; i++)
-			if (lib->kind[i] == KZ_GO)
-				__atomic_store_n(&lib->entry[i], kz_ahead(l, i, image.stubs[lib->api][i]), __ATOMIC_RELEASE);
-	}
 	thread_ended = image.thread_ended;
-	atomic_store(&kz_now, KZ_LOADED);
+	swap(KZ_LOADED);
 	atexit(shut);
 }
 
 // kz_resolve is what entry.S calls for an entry that still waits for the Go image.
 void *kz_resolve(uint32_t library, uint32_t symbol) {
+	kz_ready((int)library);
 	if (kz_real)
 		return kz_real_resolve(library, symbol);
 	if (atomic_load(&kz_now) == KZ_UNLOADED) {
 		int saved = errno;
+		char path[PATH_MAX] = "";
 		const char *why = NULL;
-		kz_attach_fn *attach = open_image(&why);
+		kz_attach_fn *attach = open_image(path, &why);
 		pthread_mutex_lock(&load_lock);
 		if (atomic_load(&kz_now) == KZ_UNLOADED)
-			load(attach, why);
+			load(attach, path, why);
 		pthread_mutex_unlock(&load_lock);
 		errno = saved;
 	}
@@ -149,6 +182,7 @@ int kz_unsupported(uint32_t library, uint32_t symbol) {
 
 void *kz_entry(int library, uint32_t symbol) {
 	struct kz_library *lib = &kz_libraries[library];
+	kz_ready(library);
 	if (kz_real) {
 		void *fn = kz_real_resolve((uint32_t)library, symbol);
 		return fn == lib->none ? NULL : fn;
@@ -181,6 +215,7 @@ void kz_trace_once(void) {
 KZ_EXPORT void kz_attach_front(uint32_t library, const char *first);
 KZ_EXPORT void kz_attach_front(uint32_t library, const char *first) {
 	kz_trace_once();
+	kz_ready((int)library);
 	const char *none = NULL;
 	__atomic_compare_exchange_n(&kz_libraries[library].front, &none, first, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
@@ -230,6 +265,7 @@ void kz_fork_lock(pthread_mutex_t *lock, int when) {
 
 static void before_fork(void) {
 	kz_fork_lock(&load_lock, -1);
+	kz_fork_lock(&entries_lock, -1);
 	kz_nvrtc_fork(-1);
 	kz_context_fork(-1);
 	kz_register_fork(-1);
@@ -242,6 +278,7 @@ static void after_fork(int when) {
 	kz_register_fork(when);
 	kz_context_fork(when);
 	kz_nvrtc_fork(when);
+	kz_fork_lock(&entries_lock, when);
 	kz_fork_lock(&load_lock, when);
 }
 

@@ -427,6 +427,7 @@ void kz_trace_start(void) {
 		return;
 	for (int l = 0; l < KZ_LIBRARIES; l++) {
 		struct kz_library *lib = &kz_libraries[l];
+		kz_ready(l);
 		plans[l] = (struct kz_plan **)(both + slots + at);
 		memcpy(both + at, lib->table, lib->size * sizeof *both);
 		lib->entry = both + at;

@@ -32,9 +32,6 @@ void kz_real_start(void) {
 	if (!folders)
 		return;
 	kz_real = 1;
-	for (int l = 0; l < KZ_LIBRARIES; l++)
-		for (uint32_t i = 0; i < kz_libraries[l].size; i++)
-			kz_libraries[l].table[i] = kz_libraries[l].lazy;
 }
 
 // ours reports whether a library is a front: a folder may have links to them, or copies, which need us and lead back here.

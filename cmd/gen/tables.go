@@ -168,7 +168,7 @@ func writeTables(w *world) error {
 			}
 			libs.f("#define KZ_KEY %s\n#define KZ_MAJOR %d\n#define KZ_IN %s\n#define KZ_CHILD_CODE %d\n#define KZ_EXIT_CODE %d\n#include \"library.inc\"\n", f.Key, f.Major, f.bit(), f.Child, f.Exit)
 			libs.f("#undef KZ_KEY\n#undef KZ_MAJOR\n#undef KZ_IN\n#undef KZ_CHILD_CODE\n#undef KZ_EXIT_CODE\n\n")
-			records.f("\t[KZ_LIB_%[2]s] = {%[1]q, kz_table_%[2]s, kz_table_%[2]s, kz_kind_%[2]s, kz_offset_%[3]s, (const char *)&kz_text_%[3]s, kz_shape_%[3]s, (const char *)&kz_shapes_%[3]s, kz_count_%[2]s, KZ_SLOTS_%[3]s, KZ_API_%[3]s, %[4]d, %[5]d, kz_child_%[2]s, kz_exit_%[2]s, kz_lazy_%[2]s, kz_none_%[2]s, kz_traced_%[2]s, 0},\n",
+			records.f("\t[KZ_LIB_%[2]s] = {%[1]q, kz_table_%[2]s, kz_table_%[2]s, kz_kind_%[2]s, kz_own_%[2]s, kz_offset_%[3]s, (const char *)&kz_text_%[3]s, kz_shape_%[3]s, (const char *)&kz_shapes_%[3]s, kz_count_%[2]s, KZ_SLOTS_%[3]s, KZ_API_%[3]s, %[4]d, %[5]d, kz_child_%[2]s, kz_exit_%[2]s, kz_lazy_%[2]s, kz_none_%[2]s, kz_traced_%[2]s, 0, 0},\n",
 				f.Soname, f.Key, r.api, f.Unsupported, oneIf(r.LastError))
 		}
 		libs.f("#undef KZ_API\n#undef KZ_ROWS\n")

@@ -47,7 +47,7 @@ func start() error {
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 8))
 	abi.FastPath(engine.FastPathCalls())
 	record()
-	client := devices.Client(devices.Config{}) // one compiler process serves devices and libraries
+	client := devices.Client(devices.Config{Image: abi.Image()}) // one compiler process serves devices and libraries
 	driver.Start(devices.All(devices.Config{Shared: client}), abi.CallOut, abi.CallBack, abi.CallQuiet)
 	if f := config.Get(config.Tell); strings.HasPrefix(f, "/proc/") {
 		driver.OnUse(func() { noteUse(f) })

@@ -211,6 +211,8 @@ int kz_attach(const struct kz_host *base, struct kz_image *image) {
 
 int kz_host_secure(void) { return host->secure; }
 
+const char *kz_host_image(void) { return host->image; }
+
 uint64_t *kz_host_noted(void) { return host->noted; }
 
 int32_t *kz_host_lasting(void) { return host->lasting; }

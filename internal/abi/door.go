@@ -157,6 +157,9 @@ func Panics() uint64 { return panics.Load() }
 // Secure reports a process with more rights than the user who started it, who must not choose its code or files.
 func Secure() bool { return C.kz_host_secure() != 0 }
 
+// Image is the path of libkudzu.so, without links; "" if it is not known.
+func Image() string { return C.GoString(C.kz_host_image()) }
+
 // Noted counts what __cudaRegister* was told since the process began. It is C memory.
 func Noted() *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(C.kz_host_noted())) }
 

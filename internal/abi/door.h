@@ -47,6 +47,9 @@ void kz_fast_set(uint64_t calls); // a struct kz_fast
 // kz_host_secure: the process has more rights than the user who started it.
 int kz_host_secure(void);
 
+// kz_host_image: the path of libkudzu.so, NULL if it is not known.
+const char *kz_host_image(void);
+
 // What the base noted of registrations (register.h).
 uint64_t *kz_host_noted(void);
 uint64_t kz_host_take(void *out, uint64_t room);

@@ -3,13 +3,11 @@
 package devices
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"kudzu/internal/backend"
 	"kudzu/internal/backend/cpu"
@@ -25,6 +23,7 @@ import (
 // Config changes what the list is made of. The zero value is what a program gets.
 type Config struct {
 	Compiler []string        // command that starts the compiler process; nil: the kudzu program of this installation
+	Image    string          // the path of libkudzu.so, "" in a program that is not using it
 	Cache    *cache.Cache    // nil: the user's
 	Target   compile.Target  // what to compile for; the zero value is this machine
 	Strict   bool            // a kernel that cannot be compiled fails instead of being interpreted, and is optimised at once
@@ -125,7 +124,7 @@ func Client(cfg Config) *compile.Client {
 		cfg.Cache = cache.Open(c)
 	}
 	if cfg.Compiler == nil {
-		cfg.Compiler = []string{compilerPath(), "compiler"}
+		cfg.Compiler = []string{compilerPath(cfg.Image), "compiler"}
 	}
 	c := compile.Config{Command: cfg.Compiler, Cache: cfg.Cache, Target: cfg.Target, Log: func(s string) { logx.Debugf("%s", s) }}
 	if p := newProgress(logx.Messages, 2); p != nil {
@@ -134,36 +133,20 @@ func Client(cfg Config) *compile.Client {
 	return compile.New(c)
 }
 
-// compilerPath finds the kudzu program: KUDZU_COMPILER, or ../bin/kudzu seen from the folder of libkudzu.so, or this
-// program itself when it is kudzu.
-func compilerPath() string {
+// compilerPath finds the kudzu program: KUDZU_COMPILER, or ../bin/kudzu seen from the folder of the image, or this program
+// itself when it is kudzu.
+func compilerPath(image string) string {
 	if p := config.Get(config.Compiler); p != "" {
 		return p
 	}
-	if lib := imagePath(); lib != "" {
-		return filepath.Join(filepath.Dir(lib), "..", "bin", "kudzu")
+	if image != "" {
+		return filepath.Join(filepath.Dir(image), "..", "bin", "kudzu")
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return "kudzu"
 	}
 	return self
-}
-
-// imagePath is where libkudzu.so lies, "" in a program that is not using it. The map of the process is the truth about
-// what was loaded; asking the loader would take its lock.
-func imagePath() string {
-	f, err := os.Open("/proc/self/maps")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if _, path, ok := strings.Cut(s.Text(), "/"); ok && filepath.Base(path) == "libkudzu.so" {
-			return "/" + path
-		}
-	}
-	return ""
 }
 
 // cpuBackend tells the fallback about the devices' memory once they are open.
