@@ -81,16 +81,23 @@ __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,tune=skylake-avx51
 #ifndef __clang__
 #pragma GCC pop_options
 #endif
+#ifdef __x86_64__
+#include "texquick.h"
+static bool has_avx512(void) { return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"); }
+#endif
 
 bool kz_texture_warp(u32 level, u32 op, const struct kz_tex *o, u32 mask, const u64 *handles, u32 (*r)[LANES]) {
 	const u32 (*a)[LANES] = (const void *)(handles + LANES);
 	struct sampler s;
+#ifdef __x86_64__
+	if (level >= 2 && quick_common(o, op) && has_avx512() && quick_warp(o, mask, handles, a, r)) return true;
+#endif
 	set_sampler(&s, o, op);
 	if (!warp_common(&s)) return false;
 	u32 colours[4] = {0, 0, 0, 0};
 	for (int c = 0; c < o->channels; c++) colours[c] = border(&s, c);
 #ifdef __x86_64__
-	if (level >= 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return warp_avx512(&s, mask, colours, handles, a, r);
+	if (level >= 2 && has_avx512()) return warp_avx512(&s, mask, colours, handles, a, r);
 	if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return warp_avx2(&s, mask, colours, handles, a, r);
 #endif
 	(void)level;

@@ -14,7 +14,7 @@ func TestTextureWarp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	mem := make([]byte, 40<<10)
 	taken, tried := 0, 0
-	for n := range 1200 {
+	for n := range 2400 {
 		tex := randomTexture(r, n)
 		fill(r, mem, tex.Format, n%5 == 0)
 		tex.Base[0] = addressOf(mem[64-int(addressOf(mem)%64):])
@@ -119,8 +119,15 @@ func coordinates(r *rand.Rand, t *Texture, n int) [2][32]uint32 {
 	sides := [2]float64{float64(t.Width[0]), float64(max(1, t.Height[0]))}
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e30, -1e30, 1e-40, -1e-40, 3e9, -0.5, 0.5, 0}
 	for d := range a {
+		from, step := r.Float64()*sides[d], r.Float64()*2 // a line in the picture, as where it is turned or scaled
+		if d == 1 && r.IntN(2) == 0 {
+			step = 0
+		}
 		for lane := range a[d] {
 			x := r.Float64()*sides[d]*1.4 - 0.2*sides[d]
+			if n%5 < 2 {
+				x = from + float64(lane)*step
+			}
 			switch {
 			case n%3 == 0:
 				x = math.Floor(x) + 0.5
