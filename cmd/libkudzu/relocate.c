@@ -48,6 +48,9 @@ static struct parts parts(void) {
 // gather puts the first piece of the data that a huge page can hold into one. Where there is none, nothing has changed.
 static void gather(const struct parts *in) {
 	char *const piece = (char *)((in->data + HUGE - 1) & -HUGE);
+	// The table by which this image calls others is in the piece: without it only these reach them.
+	void *(*volatile map)(void *, size_t, int, int, int, off_t) = mmap;
+	void *(*volatile copying)(void *, const void *, size_t) = memcpy;
 	unsigned char present[2] = {0};
 	if ((uintptr_t)piece + HUGE > in->data_end)
 		return;
@@ -66,10 +69,10 @@ static void gather(const struct parts *in) {
 		memcpy(copy, piece, HUGE);
 		moved = mremap(copy, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, piece) != MAP_FAILED;
 		// What stood there may be gone by then.
-		if (!moved && mmap(piece, HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		if (!moved && map(piece, HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			__builtin_trap();
 		if (!moved)
-			memcpy(piece, copy, HUGE);
+			copying(piece, copy, HUGE);
 	}
 	munmap(area, (size_t)(copy - area));
 	munmap(moved ? copy + HUGE : copy, (size_t)(area + 2 * HUGE - copy) - (moved ? HUGE : 0));
