@@ -7,13 +7,15 @@ import subprocess
 import sys
 import time
 
-import torch
-import torch.nn.functional as F
-
-import torch_models
-from rows import Client
-
 threads = int(os.environ.get("KUDZU_THREADS", "1"))
+os.environ["OPENBLAS_NUM_THREADS"] = str(threads)  # which PyTorch does not tell it
+
+import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+
+import torch_models  # noqa: E402
+from rows import Client  # noqa: E402
+
 client = Client(os.environ.get("CLIENT", "torch_speed").replace("_", "-"), torch.__version__, source="Debian 13", threads=threads)
 torch.set_num_threads(threads)
 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False

@@ -18,6 +18,8 @@ def seconds(s):
     """A time as people read it."""
     if s is None:
         return "-"
+    if 0 < s < 1e-4:
+        return f"{1e6 * s:.1f} µs"
     return f"{s:.0f} s" if s >= 10 else f"{s:.1f} s" if s >= 1 else f"{1e3 * s:.0f} ms" if s >= 0.01 else f"{1e3 * s:.1f} ms"
 
 
@@ -28,7 +30,7 @@ def unit(r):
 
 def unseconds(text):
     value, _, scale = text.partition(" ")
-    return float(value) * {"s": 1, "ms": 1e-3}[scale]
+    return float(value) * {"s": 1, "ms": 1e-3, "µs": 1e-6}[scale]
 
 
 def number(x):
