@@ -165,10 +165,11 @@ if newer "$lib/kudzu-enter" "$root/c/enter" "$root/c/enter"/* "$0"; then
 fi
 
 # Stacks of goroutines are not made smaller: internal/abi/door.go has them grown for the program's signal handlers. The runtime keeps no
-# file of its own open: not for its poller (the overlay), not for the limits of the cgroup.
+# file of its own open, and reads none at its start: not for its poller, not for the limits of the cgroup (the overlays).
 cd "$root"
-printf '{"Replace": {"%s/src/runtime/netpoll_epoll.go": "%s/cmd/libkudzu/netpoll_epoll.go.overlay"}}\n' \
-	"$(go env GOROOT)" "$root" >"$dist/.obj/overlay.json"
+src=$(go env GOROOT)/src/runtime
+printf '{"Replace": {"%s/netpoll_epoll.go": "%s/cmd/libkudzu/netpoll_epoll.go.overlay", "%s/cgroup_linux.go": "%s/cmd/libkudzu/cgroup_linux.go.overlay"}}\n' \
+	"$src" "$root" "$src" "$root" >"$dist/.obj/overlay.json"
 image() {
 	CGO_ENABLED=1 go build "$@" -buildmode=c-shared -trimpath -buildvcs=false \
 		-ldflags="-s -w -X=runtime.godebugDefault=gcshrinkstackoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,-soname,libkudzu.so,-z,now,--version-script=$root/cmd/libkudzu/libkudzu.map" \
@@ -182,7 +183,7 @@ replace() {
 		mv "$1" "$2"
 	fi
 }
-# The overlay is for the releases of Go that have this interface between poller and scheduler (1.25 and 1.26 do). With another one
+# The overlays are for the releases of Go that have these interfaces (1.25 and 1.26 do). With another one
 # the image is built as Go is; only a program that closes all its files would notice.
 # Go knows what is up to date, but with an overlay compiles all C again.
 if newer "$dist/.obj/libkudzu.so" go.mod go.sum "$(go env GOROOT)/VERSION" "$0" $(find cmd/libkudzu internal -name '*_test.go' -o -name testdata -prune -o -print); then

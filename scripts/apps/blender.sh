@@ -49,7 +49,7 @@ exec unshare --mount --propagation private sh -ec '
     mount --bind "$out" "$os/out"
     mount --bind "$folder" "$os/script"
     # The clang in there may be older than the libLLVM that wrote the device functions of this dist.
-    chroot "$os" /kudzu/bin/kudzu libdevice /root/libdevice.10.bc
-    mount --bind "$os/root/libdevice.10.bc" "$os/kudzu/nvvm/libdevice/libdevice.10.bc"
+    chroot "$os" /kudzu/bin/kudzu libdevice /var/libdevice.10.bc
+    mount --bind "$os/var/libdevice.10.bc" "$os/kudzu/nvvm/libdevice/libdevice.10.bc"
     exec chroot "$os" env "$@"' sh "$os" "$dist" "$(realpath "$out")" "$PWD/scripts/apps" \
     HOME=/out KUDZU_CACHE_DIR=/out/cache PATH=/usr/bin:/bin:/usr/sbin:/sbin "$@"
