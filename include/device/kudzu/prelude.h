@@ -22,6 +22,7 @@
 #ifdef __CUDACC_RTC__
 #include "std.h"
 #include "zruntime_types.h"
+#include "guards.h"
 #ifdef __CUDACC_RDC__
 #include "children.h"
 #endif

@@ -144,6 +144,14 @@ func TestCUDAGuides(t *testing.T) {
 	})
 }
 
+// TestCUDAGuards: of a file of NVIDIA's whose contents the prelude has nothing is read, because its guard is defined.
+func TestCUDAGuards(t *testing.T) {
+	types := "#if !defined(__VECTOR_TYPES_H__)\n#define __VECTOR_TYPES_H__\nstruct int4 { int x; };\n#endif\n#define READ\n"
+	source := "#include \"vector_types.h\"\n#if !defined(READ) || !defined(__CUDA_RUNTIME_API_H__) || !defined(__LIBRARY_TYPES_H__)\n#error no guard\n#endif\n" +
+		"__NV_SILENCE_DEPRECATION_BEGIN\n__global__ void k(int4 *p) { p->w = p->x; }\n__NV_SILENCE_DEPRECATION_END\n"
+	frontEnd(t).good(t, cudaProgram{source: source, headers: map[string]string{"vector_types.h": types}})
+}
+
 // TestCUDAOffsets: the address of a null pointer's member is a constant, as CCCL has it of NVRTC.
 func TestCUDAOffsets(t *testing.T) {
 	frontEnd(t).good(t, cudaProgram{
