@@ -27,8 +27,11 @@
 #include <stdio.h>
 #include <utility>
 #include "kudzu/runtime.h"
-#if defined(__CUDA__) && defined(__CUDACC_RDC__)
+#ifdef __CUDA__
+#include "kudzu/hostcall.h"
+#ifdef __CUDACC_RDC__
 #include "kudzu/children.h"
+#endif
 #endif
 #endif
 #endif

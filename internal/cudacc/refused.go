@@ -13,19 +13,20 @@ import (
 // clang's messages say so, and clang is asked again.
 
 // Refusal is a place where clang refuses something: line and column from 1. A member is a name that its namespace does not have, a guide
-// a deduction guide with an execution space, an offset an assertion that may be about the address of a null pointer's member; else it is
-// the initialization of a shared variable.
+// a deduction guide with an execution space, an offset an assertion that may be about the address of a null pointer's member, a host one
+// the call of a host function by one that is for both sides; else it is the initialization of a shared variable.
 type Refusal struct {
 	Line, Column int
 	Member       string
 	Guide        bool
 	Offset       bool
+	Host         bool
 }
 
 // Refused are refusals by file.
 type Refused map[string][]Refusal
 
-var refusal = lazyre.New(`(?m)^(.+?):(\d+):(\d+): error: (?:initialization is not supported for __shared__ variables|no member named '(\w+)' in namespace '.*|in CUDA/HIP, (deduction guides) may only be annotated with .*|static assertion expression is not an (integral) constant expression)$`)
+var refusal = lazyre.New(`(?m)^(.+?):(\d+):(\d+): error: (?:initialization is not supported for __shared__ variables|no member named '(\w+)' in namespace '.*|in CUDA/HIP, (deduction guides) may only be annotated with .*|static assertion expression is not an (integral) constant expression|reference to __host__ (function) '.*' in __host__ __device__ function)$`)
 
 // ReadRefused finds them in clang's messages.
 func ReadRefused(text string) Refused {
@@ -33,7 +34,7 @@ func ReadRefused(text string) Refused {
 	for _, m := range refusal().FindAllStringSubmatch(text, -1) {
 		line, _ := strconv.Atoi(m[2]) // digits
 		column, _ := strconv.Atoi(m[3])
-		if at := (Refusal{line, column, m[4], m[5] != "", m[6] != ""}); !slices.Contains(r[m[1]], at) {
+		if at := (Refusal{line, column, m[4], m[5] != "", m[6] != "", m[7] != ""}); !slices.Contains(r[m[1]], at) {
 			r[m[1]] = append(r[m[1]], at)
 		}
 	}
@@ -61,7 +62,7 @@ func Amend(text []byte, refused []Refusal) []byte {
 			lines = append(lines, i+1)
 		}
 	}
-	var variables []int
+	var variables, calls []int
 	changed, offsets := false, false
 	for _, r := range refused {
 		if r.Line < 1 || r.Line > len(lines) || lines[r.Line-1]+r.Column-1 >= len(text) {
@@ -70,6 +71,10 @@ func Amend(text []byte, refused []Refusal) []byte {
 		at := lines[r.Line-1] + r.Column - 1
 		if r.Offset {
 			offsets = true
+			continue
+		}
+		if r.Host {
+			calls = append(calls, at)
 			continue
 		}
 		if r.Guide {
@@ -87,6 +92,8 @@ func Amend(text []byte, refused []Refusal) []byte {
 		}
 	}
 	if t := uninitialized(text, variables); t != nil {
+		text, changed = t, true
+	} else if t := wrapCalls(text, calls); t != nil { // where both are, the offsets have changed: the next time
 		text, changed = t, true
 	}
 	if t := nullMember().ReplaceAll(text, []byte("(__builtin_offsetof($1, $2))")); offsets && !bytes.Equal(t, text) {
@@ -162,9 +169,9 @@ func (o *Options) Reshow(p *Place, over *Overlay, name string, refused Refused) 
 	changed := false
 	for file, at := range refused {
 		path := file
-		if file == name { // its first line is below ours
+		at = slices.DeleteFunc(slices.Clone(at), func(r Refusal) bool { return r.Host }) // NVRTC's programs have no host side
+		if file == name {                                                                // its first line is below ours
 			path = filepath.Join(p.Work, SourceFile)
-			at = slices.Clone(at)
 			for i := range at {
 				at[i].Line++
 				if o.DefaultDevice {

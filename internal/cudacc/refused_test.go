@@ -46,8 +46,12 @@ func TestReadRefused(t *testing.T) {
 		"/h.h:12:1: error: initialization is not supported for __shared__ variables\nc.cu:1:1: error: another\n" +
 		"/h.h:14:15: error: no member named 'Sync' in namespace 'thrust::cub'\n/h.h:15:3: error: no member named 'f' in namespace 'a'; did you mean 'g'?\n"
 	text += "/h.h:16:3: error: in CUDA/HIP, deduction guides may only be annotated with '__host__ __device__'; '__host__'-only, '__device__'-only, or '__global__' deduction guides are not allowed\n" +
-		"/h.h:17:5: error: static assertion expression is not an integral constant expression\n"
-	want := Refused{"a b.cu": {{3, 9, "", false, false}}, "/h.h": {{12, 1, "", false, false}, {14, 15, "Sync", false, false}, {15, 3, "f", false, false}, {16, 3, "", true, false}, {17, 5, "", false, true}}}
+		"/h.h:17:5: error: static assertion expression is not an integral constant expression\n" +
+		"/h.h:18:5: error: reference to __host__ function 'f<int, 'x'>' in __host__ __device__ function\n/h.h:19:5: error: reference to __host__ function 'f' in __global__ function\n"
+	want := Refused{"a b.cu": {{Line: 3, Column: 9}}, "/h.h": {
+		{Line: 12, Column: 1}, {Line: 14, Column: 15, Member: "Sync"}, {Line: 15, Column: 3, Member: "f"}, {Line: 16, Column: 3, Guide: true},
+		{Line: 17, Column: 5, Offset: true}, {Line: 18, Column: 5, Host: true},
+	}}
 	if got := ReadRefused(text); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -59,6 +63,35 @@ func TestSpaceLinkage(t *testing.T) {
 	} {
 		if got := string(SpaceLinkage([]byte(text))); got != want {
 			t.Errorf("%s: got %s", text, got)
+		}
+	}
+}
+
+// TestWrapCalls: calls of host functions are in a host lambda with their qualifiers and arguments; those of members stay as they are.
+func TestWrapCalls(t *testing.T) {
+	const b, a = beforeCall, afterCall
+	for _, c := range []struct{ text, names, want string }{
+		{"x = a::b::f(1, g(2));", "f", "x = " + b + "a::b::f(1, g(2))" + a + ";"},
+		{"return f<A<int>, 3>\n  (x) + 1;", "f", "return " + b + "f<A<int>, 3>\n  (x)" + a + " + 1;"},
+		{"f(')', \")\", /* ) */ y)", "f", b + "f(')', \")\", /* ) */ y)" + a},
+		{"f(h(1)) + h(2)", "fh", b + "f(h(1))" + a + " + " + b + "h(2)" + a},
+		{"; o.f(1);", "f", "; " + b + "o.f(1)" + a + ";"},
+		{"a.o->f(1)", "f", b + "a.o->f(1)" + a},
+		{"o.~f()", "f", b + "o.~f()" + a},
+		{"g(x).f(1)", "f", ""},
+		{"g(x)->f(1)", "f", ""},
+		{"g[x]->h.f(1)", "f", ""},
+		{"f < 3; g(1)", "f", ""},
+		{b + "f(1)" + a, "f", ""},
+	} {
+		var names []int
+		for i := range c.text {
+			if strings.ContainsRune(c.names, rune(c.text[i])) && strings.Contains("(< ", c.text[i+1:i+2]) && (i == 0 || strings.Contains(" (.>:~", c.text[i-1:i])) {
+				names = append(names, i)
+			}
+		}
+		if got := string(wrapCalls([]byte(c.text), names)); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"kudzu/internal/cudacc"
 )
@@ -81,7 +82,8 @@ const maxShown = 8
 
 // front starts clang for a source, and once more where the overlay can help it.
 func (b *build) front(in input, args ...string) error {
-	var before []byte // what clang said when no call was postponed
+	var before []byte   // what clang said when no call was postponed
+	var warned []string // what it said of host functions whose calls are wrapped
 	for n := 1; ; n++ {
 		over, err := b.overlay(in)
 		if err != nil {
@@ -96,6 +98,7 @@ func (b *build) front(in input, args ...string) error {
 		err = b.startTo(&said, b.clang, slices.Concat(over, args, []string{in.path})...)
 		refused := cudacc.ReadRefused(colours.ReplaceAllLiteralString(said.String(), ""))
 		if err != nil && n < maxShown && b.reshow(in, refused) {
+			warned = append(warned, b.hostCalls(refused, said.String())...)
 			if before == nil && refused.Names() {
 				before = said.Bytes()
 			}
@@ -104,9 +107,41 @@ func (b *build) front(in input, args ...string) error {
 		if err == nil || before == nil {
 			before = said.Bytes()
 		}
+		if err == nil && len(warned) > 0 {
+			before = append([]byte(strings.Join(warned, "\n")+"\n"), before...)
+		}
 		_, _ = b.errs.Write(before) // as a program's own messages
 		return err
 	}
+}
+
+// hostCalls are warnings of host functions that functions for both sides call, of the messages in which clang refused them. CCCL, which
+// has them behind if (false), does not want to hear of them.
+func (b *build) hostCalls(refused cudacc.Refused, said string) []string {
+	if b.has(optQuiet) {
+		return nil
+	}
+	var list []string
+	for name, at := range refused {
+		for _, r := range at {
+			begin := fmt.Sprintf("%s:%d:%d: ", name, r.Line, r.Column)
+			for line := range strings.Lines(said) {
+				what, ok := strings.CutPrefix(strings.TrimSpace(line), begin+"error: ")
+				if ok && r.Host && !ofLibrary(name) {
+					list = append(list, begin+"warning: "+what+"; device code stops there")
+					break
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// ofLibrary reports a header of CCCL.
+func ofLibrary(name string) bool {
+	text, err := os.ReadFile(name)
+	return err == nil && (bytes.Contains(text, []byte("CUB_RUNTIME_FUNCTION")) || bytes.Contains(text, []byte("_CCCL_")) || bytes.Contains(text, []byte("THRUST_")))
 }
 
 // quoted are the headers that a text includes in quotes. It is no regular expression: a library has megabytes of headers.

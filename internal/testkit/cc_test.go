@@ -13,7 +13,8 @@ import (
 )
 
 // The programs of testdata/cc, built by dist/bin/nvcc and run; want.txt is what an H200 printed, of the same programs built by nvcc
-// 13.0. Without KUDZU_CC only a few are, and with it all: KUDZU_CC=all, or names with commas between.
+// 13.0. Without KUDZU_CC only a few are, and with it all: KUDZU_CC=all, or names with commas between. With KUDZU_CC_KEEP, a folder, the
+// programs stay there, to be carried to another machine.
 
 // ccSample are programs that need every part of the compiler: both sides, managed variables, device links, lambdas.
 var ccSample = []string{"lambda", "managed", "rdc"}
@@ -131,6 +132,11 @@ func TestGuards(t *testing.T) {
 	builtPrints(t, "libs/old.cu", "0 0: 300 | 105 147 147 210\n", "-lcublas")
 }
 
+// TestHostCall builds a program whose functions for both sides call host functions, which clang refuses and nvcc only warns of.
+func TestHostCall(t *testing.T) {
+	builtPrints(t, "libs/hostcall.cu", "cudaSuccess 6 7.5 7\ncudaSuccess 8 22000\n", "-O1", "-arch=sm_80")
+}
+
 // TestRuntimeChildren builds a program that has NVRTC compile kernels that launch kernels, and links them with libcudadevrt.a.
 func TestRuntimeChildren(t *testing.T) {
 	builtPrints(t, "libs/children.cu", "6 children.cu(5): error: kernel launch from __device__ or __global__ functions requires separate compilation mode\n"+
@@ -209,7 +215,10 @@ func ccBuild(t *testing.T, home, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := os.Getenv("KUDZU_CC_KEEP")
+	if dir == "" {
+		dir = t.TempDir()
+	}
 	args := []string{"-O1", source, "-o", filepath.Join(dir, name)}
 	nvcc := func(args ...string) {
 		t.Helper()
