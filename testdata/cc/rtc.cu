@@ -58,10 +58,13 @@ int main() {
   char log[256] = "";
   CUjit_option jo[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_OPTIMIZATION_LEVEL};
   void *jv[] = {log, (void *)sizeof log, (void *)3};
-  printf("%d %d %d %d", cuModuleLoadDataEx(&m, ptx.c_str(), 3, jo, jv), cuModuleGetFunction(&f, m, low[0]), cuModuleGetFunction(&d, m, low[1]),
-         cuModuleGetFunction(&plain, m, "plain"));
+  printf("%d", cuModuleLoadDataEx(&m, ptx.c_str(), 3, jo, jv)); // one after the other: arguments have no order
+  printf(" %d", cuModuleGetFunction(&f, m, low[0]));
+  printf(" %d", cuModuleGetFunction(&d, m, low[1]));
+  printf(" %d", cuModuleGetFunction(&plain, m, "plain"));
   printf(" %d", cuModuleGetGlobal(&bias, &size, m, low[2]));
-  printf(" %zu %d", size, cuModuleGetGlobal(&calls, &size, m, low[3]));
+  printf(" %zu", size);
+  printf(" %d", cuModuleGetGlobal(&calls, &size, m, low[3]));
   printf(" %zu\n", size);
   int b[4] = {1, 20, 300, 4000}, count = 1000, threads = 0;
   cuMemcpyHtoD(bias, b, sizeof b);
