@@ -2,7 +2,7 @@
 // level, clamped or wrapped. Every result is the one of texcore.h, bit for bit. A part of texsample.c.
 #include <immintrin.h>
 
-#define QUICK static inline __attribute__((always_inline, target("avx512f,avx512bw,avx512dq,avx512vl,fma,tune=skylake-avx512,prefer-vector-width=512")))
+#define QUICK static inline __attribute__((always_inline, target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
 
 enum { SPAN = 128, HALF = 16 }; // bytes of two registers; lanes of one
 
@@ -191,7 +191,7 @@ QUICK bool quick_half(const struct kz_tex *o, const struct warp_side *x, const s
 }
 
 // The lanes of mask, if they have one handle.
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,tune=skylake-avx512,prefer-vector-width=512")))
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
 static bool quick_warp(const struct kz_tex *o, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) {
 	__m512i h = _mm512_set1_epi64((i64)o->handle);
 	for (int i = 0; i < LANES; i += 8)
