@@ -215,6 +215,11 @@ func (w *wordSet) instruction(body string, i int) int {
 	if i < len(body) && body[i] == ':' {
 		return i
 	}
+	if strings.HasPrefix(body[start:i], "call") { // what is called counts
+		if n := strings.IndexByte(body[i:], ';'); n >= 0 {
+			i += n
+		}
+	}
 	w.word(body[start:i], guarded)
 	return i
 }
