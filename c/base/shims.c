@@ -6,7 +6,7 @@
 
 static const char *text_or(const char *text, const char *otherwise) { return text ? text : otherwise; }
 
-const char *kzb_cublasGetStatusName(int code) { return text_or(kz_error_name(code, KZ_ERRORS_cublas), "CUBLAS_STATUS_UNKNOWN"); }
+const char *kzb_cublasGetStatusName(int code) { return text_or(kz_error_name(code, KZ_ERRORS_cublas), "unrecognized status"); }
 
 const char *kzb_cublasGetStatusString(int code) { return text_or(kz_error_text(code, KZ_ERRORS_cublas), "unknown error"); }
 

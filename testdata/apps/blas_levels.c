@@ -1,40 +1,56 @@
 // Records results of cuBLAS's levels 1, 2 and 3 and of its batched factorizations, each with all its types and many sizes and flags. A line is:
 // function, type and sizes | status | numbers.
+//   blas_levels        eight sizes, scalars and results on the host
+//   blas_levels more   fourteen others, five numbers a line, every second size with scalars and results on the device
+// With -DWIDE it calls the functions whose sizes have 64 bits, where there are such, and prints the same lines.
 #include "solver_record.h"
 #include <cublas_v2.h>
+#ifdef WIDE
+#define W(f) f##_64
+typedef int64_t size;
+#else
+#define W(f) f
+typedef int size;
+#endif
 
 static cublasHandle_t H;
 static void told(int s) { printf(" %d |", s); }
-#define CALL(k, f, ...)                                                                                                                    \
-    (!(k).cplx ? (k).dbl ? cublasD##f(H, __VA_ARGS__) : cublasS##f(H, __VA_ARGS__) : (k).dbl ? cublasZ##f(H, __VA_ARGS__) : cublasC##f(H, __VA_ARGS__))
-#define CALLN(k, r, c, ...)                                                                                                                \
-    (!(k).cplx ? (k).dbl ? cublasD##r(H, __VA_ARGS__) : cublasS##r(H, __VA_ARGS__) : (k).dbl ? cublasZ##c(H, __VA_ARGS__) : cublasC##c(H, __VA_ARGS__))
-#define I(k, f, ...)                                                                                                                       \
-    (!(k).cplx ? (k).dbl ? cublasId##f(H, __VA_ARGS__) : cublasIs##f(H, __VA_ARGS__) : (k).dbl ? cublasIz##f(H, __VA_ARGS__) : cublasIc##f(H, __VA_ARGS__))
-#define OFREAL(k, f, ...)                                                                                                                  \
-    (!(k).cplx ? (k).dbl ? cublasD##f(H, __VA_ARGS__) : cublasS##f(H, __VA_ARGS__) : (k).dbl ? cublasDz##f(H, __VA_ARGS__) : cublasSc##f(H, __VA_ARGS__))
+#define EACH(k, s, d, c, z, ...) (!(k).cplx ? (k).dbl ? d(H, __VA_ARGS__) : s(H, __VA_ARGS__) : (k).dbl ? z(H, __VA_ARGS__) : c(H, __VA_ARGS__))
+#define CALL(k, f, ...) EACH(k, W(cublasS##f), W(cublasD##f), W(cublasC##f), W(cublasZ##f), __VA_ARGS__)
+#define CALLN(k, r, c, ...) EACH(k, W(cublasS##r), W(cublasD##r), W(cublasC##c), W(cublasZ##c), __VA_ARGS__)
+#define I(k, f, ...) EACH(k, W(cublasIs##f), W(cublasId##f), W(cublasIc##f), W(cublasIz##f), __VA_ARGS__)
+#define OFREAL(k, f, ...) EACH(k, W(cublasS##f), W(cublasD##f), W(cublasSc##f), W(cublasDz##f), __VA_ARGS__)
+#define SHORT(k, f, ...) EACH(k, cublasS##f, cublasD##f, cublasC##f, cublasZ##f, __VA_ARGS__) // there is no other
 
-// scalar is a number of a type on the host.
-static void *scalar(kind k, double re, double im) {
-    static char ring[16][16];
+// spot is memory for few numbers that host and device have.
+static void *spot(void) {
+    enum { COUNT = 16, BYTES = 64 };
+    static char *ring;
     static int at;
-    char *p = ring[at++ % 16];
-    memset(p, 0, 16);
+    if (!ring) cudaMallocManaged((void **)&ring, COUNT * BYTES, cudaMemAttachGlobal);
+    char *p = ring + at++ % COUNT * BYTES;
+    memset(p, 0, BYTES);
+    return p;
+}
+static void *scalar(kind k, double re, double im) {
+    char *p = spot();
     put(k, p, 0, re, im);
     return p;
 }
 static kind real_of(kind k) { return (kind){0, k.dbl}; }
 static void all(const void *p, kind k, size_t n) { show(p, k.dbl, n << k.cplx, 0), end(); }
 
+static void index_at(const size *at) { cudaDeviceSynchronize(), printf(" %d", (int)*at), end(); }
 static void level1(kind k, int n, int x) {
     static const int steps[] = {1, 2, -1, 1, 3, -2, 1, 2};
-    int ix = steps[x % 8], iy = steps[(x + 3) % 8], s, at = -9;
+    int ix = steps[x % 8], iy = steps[(x + 3) % 8], s;
+    size *at = spot();
     size_t nx = (size_t)n * (size_t)abs(ix), ny = (size_t)n * (size_t)abs(iy);
     void *a = matrix(k, (int)nx, 1, ANY, 10 + n), *b = matrix(k, (int)ny, 1, ANY, 20 + n), *r = scalar(k, 0, 0);
-    s = I(k, amax, n, a, abs(ix), &at);
-    head("amax", k, n, ix, 0), told(s), printf(" %d", at), end();
-    s = I(k, amin, n, a, abs(ix), &at);
-    head("amin", k, n, ix, 0), told(s), printf(" %d", at), end();
+    s = I(k, amax, n, a, abs(ix), at);
+    head("amax", k, n, ix, 0), told(s), index_at(at);
+    s = I(k, amin, n, a, abs(ix), at);
+    head("amin", k, n, ix, 0), told(s), index_at(at);
     s = OFREAL(k, asum, n, a, abs(ix), r);
     head("asum", k, n, ix, 0), told(s), all(r, real_of(k), 1);
     s = OFREAL(k, nrm2, n, a, abs(ix), r);
@@ -42,9 +58,9 @@ static void level1(kind k, int n, int x) {
     s = CALLN(k, dot, dotu, n, a, ix, b, iy, r);
     head("dot", k, n, ix, iy), told(s), all(r, k, 1);
     if (k.cplx) {
-        s = k.dbl ? cublasZdotc(H, n, a, ix, b, iy, r) : cublasCdotc(H, n, a, ix, b, iy, r);
+        s = k.dbl ? W(cublasZdotc)(H, n, a, ix, b, iy, r) : W(cublasCdotc)(H, n, a, ix, b, iy, r);
         head("dotc", k, n, ix, iy), told(s), all(r, k, 1);
-        s = k.dbl ? cublasZdotc(H, n, b, iy, a, ix, r) : cublasCdotc(H, n, b, iy, a, ix, r);
+        s = k.dbl ? W(cublasZdotc)(H, n, b, iy, a, ix, r) : W(cublasCdotc)(H, n, b, iy, a, ix, r);
         head("dotc", k, n, iy, ix), told(s), all(r, k, 1);
     }
     s = CALL(k, axpy, n, scalar(k, 0.75, -0.5), a, ix, b, iy);
@@ -60,27 +76,27 @@ static void level1(kind k, int n, int x) {
     head("rot", k, n, ix, iy), told(s), all(b, k, ny);
     state = 50 + n + x;
     void *ra = scalar(k, next(), next()), *rb = scalar(k, next(), next()), *c = scalar(real_of(k), 0, 0), *z = scalar(k, 0, 0);
-    s = CALL(k, rotg, ra, rb, c, z);
+    s = SHORT(k, rotg, ra, rb, c, z);
     head("rotg", k, n, x, 0), told(s), show(ra, k.dbl, (size_t)1 << k.cplx, 0), show(c, k.dbl, 1, 0), show(z, k.dbl, (size_t)1 << k.cplx, 0), end();
     if (!k.cplx)
         for (int i = 0; i < 3; i++) {
             double flags[] = {-1, 0, 1};
-            char param[40];
+            char *param = spot();
             put(k, param, 0, flags[i], 0);
             for (int j = 1; j < 5; j++) put(k, param, (size_t)j, next(), 0);
-            s = k.dbl ? cublasDrotm(H, n, a, ix, b, iy, (void *)param) : cublasSrotm(H, n, a, ix, b, iy, (void *)param);
+            s = k.dbl ? W(cublasDrotm)(H, n, a, ix, b, iy, (void *)param) : W(cublasSrotm)(H, n, a, ix, b, iy, (void *)param);
             head("rotm", k, n, ix, i), told(s), all(b, k, ny);
             void *d1 = scalar(k, 1 + next(), 0), *d2 = scalar(k, 1 + next(), 0), *x1 = scalar(k, next(), 0), *y1 = scalar(k, next(), 0);
-            memset(param, 0, sizeof param);
+            param = spot();
             s = k.dbl ? cublasDrotmg(H, d1, d2, x1, y1, (void *)param) : cublasSrotmg(H, d1, d2, x1, y1, (void *)param);
             head("rotmg", k, n, x, i), told(s), show(param, k.dbl, 5, 0), show(x1, k.dbl, 1, 0), end();
         }
     else {
-        s = k.dbl ? cublasZdrot(H, n, a, ix, b, iy, (void *)scalar(real_of(k), 0.8, 0), (void *)scalar(real_of(k), -0.6, 0)) : cublasCsrot(H, n, a, ix, b, iy, (void *)scalar(real_of(k), 0.8, 0), (void *)scalar(real_of(k), -0.6, 0));
+        s = k.dbl ? W(cublasZdrot)(H, n, a, ix, b, iy, (void *)scalar(real_of(k), 0.8, 0), (void *)scalar(real_of(k), -0.6, 0)) : W(cublasCsrot)(H, n, a, ix, b, iy, (void *)scalar(real_of(k), 0.8, 0), (void *)scalar(real_of(k), -0.6, 0));
         for (int i = 0; i < 2; i++) head("drot", k, n, ix, iy), told(s), all(i ? a : b, k, i ? nx : ny);
         for (int i = 0; i < 2; i++) {
             void *f = scalar(real_of(k), 1.5 - 2 * i, 0);
-            s = k.dbl ? cublasZdscal(H, n, f, a, abs(ix)) : cublasCsscal(H, n, f, a, abs(ix));
+            s = k.dbl ? W(cublasZdscal)(H, n, f, a, abs(ix)) : W(cublasCsscal)(H, n, f, a, abs(ix));
             head("dscal", k, n, ix, i), told(s), all(a, k, nx);
         }
     }
@@ -101,8 +117,8 @@ static void level2(kind k, int m, int n, int x) {
     Y("gbmv", m, n, op, CALL(k, gbmv, op, m, n, w, w, al, a, ld, v, ix, be, y, iy));
     A("ger", m, n, x, CALLN(k, ger, geru, m, n, al, v, ix, y, iy, a, ld));
     if (k.cplx) {
-        A("gerc", m, n, x, k.dbl ? cublasZgerc(H, m, n, al, v, ix, y, iy, a, ld) : cublasCgerc(H, m, n, al, v, ix, y, iy, a, ld));
-        A("gerc", m, n, -x, k.dbl ? cublasZgerc(H, m, n, be, v, ix, y, iy, a, ld) : cublasCgerc(H, m, n, be, v, ix, y, iy, a, ld));
+        A("gerc", m, n, x, k.dbl ? W(cublasZgerc)(H, m, n, al, v, ix, y, iy, a, ld) : W(cublasCgerc)(H, m, n, al, v, ix, y, iy, a, ld));
+        A("gerc", m, n, -x, k.dbl ? W(cublasZgerc)(H, m, n, be, v, ix, y, iy, a, ld) : W(cublasCgerc)(H, m, n, be, v, ix, y, iy, a, ld));
     }
     Y("symv", n, n, uplo, CALL(k, symv, uplo, n, al, a, ld, v, ix, be, y, iy));
     Y("hemv", n, n, uplo, CALLN(k, symv, hemv, uplo, n, al, a, ld, v, ix, be, y, iy));
@@ -139,8 +155,8 @@ static void level3(kind k, int m, int n, int d, int x) {
 #define C(name, mm, nn, xx, ...) c = matrix(k, ld, most, ANY, 220 + d), s = __VA_ARGS__, head(name, k, mm, nn, xx), told(s), all(c, k, each)
     C("gemm", m, n, 3 * ta + tb, CALL(k, gemm, ta, tb, m, n, d, al, a, ld, b, ld, be, c, ld));
     if (k.cplx) {
-        C("gemm3m", m, n, 3 * ta + tb, k.dbl ? cublasZgemm3m(H, ta, tb, m, n, d, al, a, ld, b, ld, be, c, ld) : cublasCgemm3m(H, ta, tb, m, n, d, al, a, ld, b, ld, be, c, ld));
-        C("gemm3m", m, d, 3 * tb + ta, k.dbl ? cublasZgemm3m(H, tb, ta, m, d, n, al, a, ld, b, ld, be, c, ld) : cublasCgemm3m(H, tb, ta, m, d, n, al, a, ld, b, ld, be, c, ld));
+        C("gemm3m", m, n, 3 * ta + tb, k.dbl ? W(cublasZgemm3m)(H, ta, tb, m, n, d, al, a, ld, b, ld, be, c, ld) : W(cublasCgemm3m)(H, ta, tb, m, n, d, al, a, ld, b, ld, be, c, ld));
+        C("gemm3m", m, d, 3 * tb + ta, k.dbl ? W(cublasZgemm3m)(H, tb, ta, m, d, n, al, a, ld, b, ld, be, c, ld) : W(cublasCgemm3m)(H, tb, ta, m, d, n, al, a, ld, b, ld, be, c, ld));
     }
     C("symm", m, n, 2 * side + uplo, CALL(k, symm, side, uplo, m, n, al, a, ld, b, ld, be, c, ld));
     C("hemm", m, n, 2 * side + uplo, CALLN(k, symm, hemm, side, uplo, m, n, al, a, ld, b, ld, be, c, ld));
@@ -155,9 +171,9 @@ static void level3(kind k, int m, int n, int d, int x) {
     C("geam", m, n, 3 * ta + tb, CALL(k, geam, ta, tb, m, n, al, a, ld, be, b, ld, c, ld));
     C("dgmm", m, n, side, CALL(k, dgmm, side, m, n, a, ld, b, 1, c, ld));
     void *packed = room((size_t)n * (n + 1) / 2 * size_of(k));
-    s = CALL(k, trttp, uplo, n, a, ld, packed);
+    s = SHORT(k, trttp, uplo, n, a, ld, packed);
     head("trttp", k, n, n, uplo), told(s), all(packed, k, (size_t)n * (n + 1) / 2);
-    C("tpttr", n, n, uplo, CALL(k, tpttr, uplo, n, packed, c, ld));
+    C("tpttr", n, n, uplo, SHORT(k, tpttr, uplo, n, packed, c, ld));
 }
 enum { BATCH = 3 };
 static void batches(kind k, int n, int x) {
@@ -185,33 +201,38 @@ static void batches(kind k, int n, int x) {
     s = CALL(k, gemvBatched, ta, m, n, al, (void *)da, lda, (void *)db, 1, be, (void *)dc, 1, BATCH);
     LINE("gemvBatched", ta, c[1], (size_t)m);
     FRESH(HEAVY);
-    s = CALL(k, getrfBatched, n, (void *)da, lda, ip, infos, BATCH);
+    s = SHORT(k, getrfBatched, n, (void *)da, lda, ip, infos, BATCH);
     LINE("getrfBatched", 0, a[1], whole);
-    s = CALL(k, getrsBatched, ta, n, 2, (void *)da, lda, ip, (void *)db, lda, &one, BATCH);
+    s = SHORT(k, getrsBatched, ta, n, 2, (void *)da, lda, ip, (void *)db, lda, &one, BATCH);
     LINE("getrsBatched", ta, b[2], (size_t)lda * 2);
-    s = CALL(k, getriBatched, n, (void *)da, lda, ip, (void *)dc, lda, infos, BATCH);
+    s = SHORT(k, getriBatched, n, (void *)da, lda, ip, (void *)dc, lda, infos, BATCH);
     LINE("getriBatched", 0, c[0], whole);
     if (n <= 32) {
         FRESH(HEAVY);
-        s = CALL(k, matinvBatched, n, (void *)da, lda, (void *)dc, lda, infos, BATCH);
+        s = SHORT(k, matinvBatched, n, (void *)da, lda, (void *)dc, lda, infos, BATCH);
         LINE("matinvBatched", 0, c[1], whole);
     }
     FRESH(HEAVY);
-    s = CALL(k, geqrfBatched, m, n, (void *)da, lda, (void *)dc, host, BATCH);
+    s = SHORT(k, geqrfBatched, m, n, (void *)da, lda, (void *)dc, host, BATCH);
     head("geqrfBatched", k, m, n, host[0]), told(s), show(a[1], k.dbl, (size_t)n << k.cplx, 1), end();
     FRESH(HEAVY);
-    s = CALL(k, gelsBatched, CUBLAS_OP_N, m, n, 1, (void *)da, lda, (void *)db, lda, host, infos, BATCH);
+    s = SHORT(k, gelsBatched, CUBLAS_OP_N, m, n, 1, (void *)da, lda, (void *)db, lda, host, infos, BATCH);
     LINE("gelsBatched", host[0], b[1], (size_t)n);
 }
 
-int main(void) {
-    static const int sizes[] = {1, 2, 5, 8, 17, 33, 40, 64};
+int main(int argc, char **argv) {
+    static const int first[] = {1, 2, 5, 8, 17, 33, 40, 64}, rest[] = {3, 4, 6, 7, 9, 10, 12, 15, 16, 20, 24, 28, 31, 32};
+    int more = argc > 1, count = more ? 14 : 8;
+    const int *sizes = more ? rest : first;
+    (void)argv;
     if (cublasCreate(&H)) return 1;
-    for (int i = 0; i < 8; i++)
+    if (more) shown = 5;
+    for (int i = 0; i < count; i++)
         for (int a = 0; a < 4; a++) {
             kind k = kinds[a];
             int n = sizes[i];
-            level1(k, n, i), level2(k, sizes[(i + 3) % 8], n, i), level3(k, n, sizes[(i + 1) % 8], sizes[(i + 5) % 8], i), batches(k, n > 40 ? 24 : n, i);
+            cublasSetPointerMode(H, more && i % 2 ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST);
+            level1(k, n, i), level2(k, sizes[(i + 3) % count], n, i), level3(k, n, sizes[(i + 1) % count], sizes[(i + 5) % count], i), batches(k, n > 40 ? 24 : n, i);
         }
     return 0;
 }

@@ -1,92 +1,10 @@
 // Records products of every combination of types: cublasGemmEx and its batches, the level 1 functions with types of their own, and cublasLtMatmul
-// with epilogues. Numbers are small and whole, so that products and sums are exact in every type and order; what is rounded is rounded once.
+// with epilogues. With -DWIDE the functions of cuBLAS are those whose sizes have 64 bits; the lines are the same.
 // A line is: function, types, combination and sizes | statuses | numbers.
-#include "solver_record.h"
-#include <cublasLt.h>
-#include <cublas_v2.h>
+#include "blas_types.h"
 
 static cublasHandle_t H;
 static cublasLtHandle_t LT;
-enum { F16, BF16, F32, F64, C32, C64, S8, S32, C8, E4M3, E5M2 };
-static const struct type {
-    const char *name;
-    int type, size, cplx;
-} T[] = {{"f16", CUDA_R_16F, 2, 0},  {"bf16", CUDA_R_16BF, 2, 0}, {"f32", CUDA_R_32F, 4, 0}, {"f64", CUDA_R_64F, 8, 0},   {"c32", CUDA_C_32F, 8, 1}, {"c64", CUDA_C_64F, 16, 1},
-         {"s8", CUDA_R_8I, 1, 0},    {"s32", CUDA_R_32I, 4, 0},   {"c8", CUDA_C_8I, 2, 1},   {"e4m3", CUDA_R_8F_E4M3, 1, 0}, {"e5m2", CUDA_R_8F_E5M2, 1, 0}};
-
-// bits of a small number in a format with e bits of exponent and m of fraction: it has no more digits than that.
-static unsigned bits(double v, int e, int m) {
-    int x;
-    if (v == 0) return 0;
-    double f = frexp(fabs(v), &x); // f in [1/2, 1)
-    unsigned frac = (unsigned)((2 * f - 1) * (1 << m));
-    return (v < 0) << (e + m) | (unsigned)(x - 1 + (1 << (e - 1)) - 1) << m | frac;
-}
-static double number(unsigned u, int e, int m) {
-    int x = u >> m & ((1u << e) - 1), bias = (1 << (e - 1)) - 1;
-    double f = u & ((1u << m) - 1), v = x ? ldexp(1 + ldexp(f, -m), x - bias) : ldexp(f, 1 - bias - m);
-    if (x == (1 << e) - 1 && !(e == 4 && f != 7)) v = f == 0 ? INFINITY : NAN; // e4m3 has no infinity
-    return u >> (e + m) ? -v : v;
-}
-static void lay(int t, void *p, size_t i, double re, double im) {
-    switch (t) {
-    case F16: ((uint16_t *)p)[i] = (uint16_t)bits(re, 5, 10); break;
-    case BF16: ((uint16_t *)p)[i] = (uint16_t)bits(re, 8, 7); break;
-    case F32: ((float *)p)[i] = (float)re; break;
-    case F64: ((double *)p)[i] = re; break;
-    case C32: ((float *)p)[2 * i] = (float)re, ((float *)p)[2 * i + 1] = (float)im; break;
-    case C64: ((double *)p)[2 * i] = re, ((double *)p)[2 * i + 1] = im; break;
-    case S8: ((int8_t *)p)[i] = (int8_t)re; break;
-    case S32: ((int32_t *)p)[i] = (int32_t)re; break;
-    case C8: ((int8_t *)p)[2 * i] = (int8_t)re, ((int8_t *)p)[2 * i + 1] = (int8_t)im; break;
-    case E4M3: ((uint8_t *)p)[i] = (uint8_t)bits(re, 4, 3); break;
-    case E5M2: ((uint8_t *)p)[i] = (uint8_t)bits(re, 5, 2); break;
-    }
-}
-static double whole(void) { // from -4 to 4
-    return floor((next() + 1) * 4.5) - 4;
-}
-static void *numbers(int t, size_t n, int seed) {
-    char *h = calloc(n + 1, 16);
-    state = (unsigned long long)seed;
-    for (size_t i = 0; i < n; i++) {
-        double re = whole(), im = whole();
-        lay(t, h, i, re, im);
-    }
-    void *d = up(h, n * (size_t)T[t].size);
-    free(h);
-    return d;
-}
-static void list(int t, const void *p, size_t n) {
-    char *h = calloc(n + 1, 16);
-    cudaDeviceSynchronize();
-    cudaMemcpy(h, p, n * (size_t)T[t].size, cudaMemcpyDefault);
-    size_t parts = n << T[t].cplx;
-    for (size_t i = 0; i < parts && i < 24; i++) {
-        size_t at = parts <= 24 ? i : i * 2654435761u % parts;
-        switch (t) {
-        case F16: printf(" %.6g", number(((uint16_t *)h)[at], 5, 10)); break;
-        case BF16: printf(" %.6g", number(((uint16_t *)h)[at], 8, 7)); break;
-        case F32:
-        case C32: printf(" %.8g", ((float *)h)[at]); break;
-        case F64:
-        case C64: printf(" %.15g", ((double *)h)[at]); break;
-        case S8:
-        case C8: printf(" %d", ((int8_t *)h)[at]); break;
-        case S32: printf(" %d", ((int32_t *)h)[at]); break;
-        case E4M3: printf(" %.6g", number(((uint8_t *)h)[at], 4, 3)); break;
-        case E5M2: printf(" %.6g", number(((uint8_t *)h)[at], 5, 2)); break;
-        }
-    }
-    puts(""), fflush(stdout), free(h);
-}
-static void *factor(int t, double re, double im) {
-    static char ring[8][16];
-    static int at;
-    char *p = ring[at++ % 8];
-    memset(p, 0, 16), lay(t, p, 0, re, im);
-    return p;
-}
 
 // Combinations: of A and B, of C, how it is computed, and the type of alpha and beta.
 static const struct combination {
@@ -119,15 +37,15 @@ static void gemm(const struct combination *x, const int *side, int ta, int tb) {
     int whole_factors = x->scale == S32;
     void *al = factor(x->scale, whole_factors ? 1 : 0.5, 0), *be = factor(x->scale, whole_factors ? 1 : 2, 0);
     void *a = numbers(x->a, (size_t)m * k * 3, m), *b = numbers(x->b, (size_t)k * n * 3, n), *c = numbers(x->c, (size_t)m * n * 3, k);
-    s = cublasGemmEx(H, ta, tb, m, n, k, al, a, T[x->a].type, lda, b, T[x->b].type, ldb, be, c, T[x->c].type, m, x->compute, CUBLAS_GEMM_DEFAULT);
+    s = W(cublasGemmEx)(H, ta, tb, m, n, k, al, a, T[x->a].type, lda, b, T[x->b].type, ldb, be, c, T[x->c].type, m, x->compute, CUBLAS_GEMM_DEFAULT);
     line("GemmEx", x, x->compute, m, n, k, 3 * ta + tb), printf(" %d |", s), list(x->c, c, (size_t)m * n);
     c = numbers(x->c, (size_t)m * n * 3, k);
-    s = cublasGemmStridedBatchedEx(H, ta, tb, m, n, k, al, a, T[x->a].type, lda, (long long)m * k, b, T[x->b].type, ldb, (long long)k * n, be, c, T[x->c].type, m, (long long)m * n, 3, x->compute, CUBLAS_GEMM_DEFAULT);
+    s = W(cublasGemmStridedBatchedEx)(H, ta, tb, m, n, k, al, a, T[x->a].type, lda, (long long)m * k, b, T[x->b].type, ldb, (long long)k * n, be, c, T[x->c].type, m, (long long)m * n, 3, x->compute, CUBLAS_GEMM_DEFAULT);
     line("GemmStridedBatchedEx", x, x->compute, m, n, k, 3 * ta + tb), printf(" %d |", s), list(x->c, c, (size_t)m * n * 3);
     c = numbers(x->c, (size_t)m * n * 3, k);
     char *pa[3], *pb[3], *pc[3];
     for (int i = 0; i < 3; i++) pa[i] = (char *)a + (size_t)i * m * k * T[x->a].size, pb[i] = (char *)b + (size_t)i * k * n * T[x->b].size, pc[i] = (char *)c + (size_t)i * m * n * T[x->c].size;
-    s = cublasGemmBatchedEx(H, ta, tb, m, n, k, al, up(pa, sizeof pa), T[x->a].type, lda, up(pb, sizeof pb), T[x->b].type, ldb, be, up(pc, sizeof pc), T[x->c].type, m, 3, x->compute, CUBLAS_GEMM_DEFAULT);
+    s = W(cublasGemmBatchedEx)(H, ta, tb, m, n, k, al, up(pa, sizeof pa), T[x->a].type, lda, up(pb, sizeof pb), T[x->b].type, ldb, be, up(pc, sizeof pc), T[x->c].type, m, 3, x->compute, CUBLAS_GEMM_DEFAULT);
     line("GemmBatchedEx", x, x->compute, m, n, k, 3 * ta + tb), printf(" %d |", s), list(x->c, c, (size_t)m * n * 3);
 }
 // Level 1 with types of their own: of alpha, of x, of y or the result, and how it is computed.
@@ -139,31 +57,31 @@ static void vectors(int n) {
             int real = T[tx].cplx ? (tx == C32 ? F32 : F64) : tx;
             struct combination x = {ta, tx, ty, 0, 0};
             void *v = numbers(tx, (size_t)n * i, 3 + n), *w = numbers(ty, (size_t)n * i, 5 + n), *res = factor(F64, 0, 0);
-            s = cublasAxpyEx(H, n, factor(ta, 0.5, 0.25), T[ta].type, v, T[tx].type, i, w, T[ty].type, i, T[te].type);
+            s = W(cublasAxpyEx)(H, n, factor(ta, 0.5, 0.25), T[ta].type, v, T[tx].type, i, w, T[ty].type, i, T[te].type);
             line("AxpyEx", &x, te, n, i, 0, 0), printf(" %d |", s), list(ty, w, (size_t)n * i);
-            s = cublasScalEx(H, n, factor(ta, 0.5, 0.25), T[ta].type, w, T[ty].type, i, T[te].type);
+            s = W(cublasScalEx)(H, n, factor(ta, 0.5, 0.25), T[ta].type, w, T[ty].type, i, T[te].type);
             line("ScalEx", &x, te, n, i, 0, 0), printf(" %d |", s), list(ty, w, (size_t)n * i);
             w = numbers(ty, (size_t)n * i, 7 + n);
-            s = cublasDotEx(H, n, v, T[tx].type, i, w, T[ty].type, i, res, T[tx].type, T[te].type);
+            s = W(cublasDotEx)(H, n, v, T[tx].type, i, w, T[ty].type, i, res, T[tx].type, T[te].type);
             line("DotEx", &x, te, n, i, 0, 0), printf(" %d |", s), list(tx, res, 1);
-            s = cublasDotcEx(H, n, v, T[tx].type, i, w, T[ty].type, i, res, T[tx].type, T[te].type);
+            s = W(cublasDotcEx)(H, n, v, T[tx].type, i, w, T[ty].type, i, res, T[tx].type, T[te].type);
             line("DotcEx", &x, te, n, i, 0, 0), printf(" %d |", s), list(tx, res, 1);
-            s = cublasNrm2Ex(H, n, v, T[tx].type, i, res, T[real].type, T[te == C32 ? F32 : te == C64 ? F64 : te].type);
+            s = W(cublasNrm2Ex)(H, n, v, T[tx].type, i, res, T[real].type, T[te == C32 ? F32 : te == C64 ? F64 : te].type);
             line("Nrm2Ex", &x, te, n, i, 0, 0), printf(" %d |", s), list(real, res, 1);
-            s = cublasAsumEx(H, n, v, T[tx].type, i, res, T[real].type, T[te == C32 ? F32 : te == C64 ? F64 : te].type);
+            s = W(cublasAsumEx)(H, n, v, T[tx].type, i, res, T[real].type, T[te == C32 ? F32 : te == C64 ? F64 : te].type);
             line("AsumEx", &x, te, n, i, 0, 0), printf(" %d |", s), list(real, res, 1);
-            int at = -9;
-            s = cublasIamaxEx(H, n, v, T[tx].type, i, &at);
-            line("IamaxEx", &x, te, n, i, 0, 0), printf(" %d | %d\n", s, at);
-            s = cublasIaminEx(H, n, v, T[tx].type, i, &at);
-            line("IaminEx", &x, te, n, i, 0, 0), printf(" %d | %d\n", s, at);
-            s = cublasSwapEx(H, n, v, T[tx].type, i, w, T[ty].type, i);
+            size at = -9;
+            s = W(cublasIamaxEx)(H, n, v, T[tx].type, i, &at);
+            line("IamaxEx", &x, te, n, i, 0, 0), printf(" %d | %d\n", s, (int)at);
+            s = W(cublasIaminEx)(H, n, v, T[tx].type, i, &at);
+            line("IaminEx", &x, te, n, i, 0, 0), printf(" %d | %d\n", s, (int)at);
+            s = W(cublasSwapEx)(H, n, v, T[tx].type, i, w, T[ty].type, i);
             line("SwapEx", &x, te, n, i, 0, 0), printf(" %d |", s), list(ty, w, (size_t)n * i);
-            s = cublasCopyEx(H, n, v, T[tx].type, i, w, T[ty].type, i);
+            s = W(cublasCopyEx)(H, n, v, T[tx].type, i, w, T[ty].type, i);
             line("CopyEx", &x, te, n, i, 0, 0), printf(" %d |", s), list(ty, w, (size_t)n * i);
             int tc = T[tx].cplx ? real : tx;
             v = numbers(tx, (size_t)n * i, 9 + n), w = numbers(ty, (size_t)n * i, 11 + n);
-            s = cublasRotEx(H, n, v, T[tx].type, i, w, T[ty].type, i, factor(tc, 0.5, 0), factor(tc, 0.25, 0), T[tc].type, T[te].type);
+            s = W(cublasRotEx)(H, n, v, T[tx].type, i, w, T[ty].type, i, factor(tc, 0.5, 0), factor(tc, 0.25, 0), T[tc].type, T[te].type);
             line("RotEx", &x, te, n, i, 0, 0), printf(" %d |", s), list(ty, w, (size_t)n * i);
         }
 }

@@ -8,14 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REMEMBERED = 256 };
+static void *made[REMEMBERED];
+static unsigned made_count;
 static void *up(const void *h, size_t n) {
     void *d = 0;
     cudaMalloc(&d, n + 256);
+    made[made_count++ % REMEMBERED] = d;
     cudaMemset(d, 0, n + 256);
     if (h) cudaMemcpy(d, h, n, cudaMemcpyHostToDevice);
     return d;
 }
 static void *room(size_t n) { return up(0, n); }
+// forget frees what was made since a count.
+static inline void forget(unsigned since) {
+    cudaDeviceSynchronize();
+    while (made_count > since) cudaFree(made[--made_count % REMEMBERED]);
+}
 
 enum { ANY, HERMITIAN, POSITIVE, HEAVY, SYMMETRIC }; // HEAVY: a large diagonal
 static void *host_matrix(kind k, int m, int n, int shape, int seed) {
@@ -52,12 +61,13 @@ static void status(int s) {
     cudaMemset(info, 0, 4);
 }
 // numbers of p, of the host or the device: reals, at most so many, as they are or without their signs.
+static size_t shown = 24;
 static void show(const void *p, int dbl, size_t n, int absolute) {
     char *h = malloc(n * 8 + 8);
     cudaDeviceSynchronize();
     cudaMemcpy(h, p, n * (dbl ? 8 : 4), cudaMemcpyDefault);
-    for (size_t i = 0; i < n && i < 24; i++) {
-        size_t at = n <= 24 ? i : i * 2654435761u % n;
+    for (size_t i = 0; i < n && i < shown; i++) {
+        size_t at = n <= shown ? i : i * 2654435761u % n;
         double v = dbl ? ((double *)h)[at] : ((float *)h)[at];
         if (absolute) v = fabs(v);
         if (dbl) printf(" %.15g", v);

@@ -65,9 +65,22 @@ func (t *Thread) typed(h blas.CublasHandle_t, at, bt, ct rt.CudaDataType, comput
 	return typed(at, bt, ct, compute)
 }
 
+// typedBy is typed for calls that name an algorithm: which does not matter here, but one must be there, and C of a type that cuBLAS knows.
+func (t *Thread) typedBy(algo blas.CublasGemmAlgo_t, h blas.CublasHandle_t, at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) (kinds, error) {
+	e, err := t.typed(h, at, bt, ct, compute)
+	if _, known := OperandOf(ct); err == notSupported && !known {
+		return kinds{}, invalidValue
+	}
+	plain := algo >= blas.CUBLAS_GEMM_DEFAULT && algo <= blas.CUBLAS_GEMM_ALGO23
+	if err == nil && !plain && (algo < blas.CUBLAS_GEMM_DEFAULT_TENSOR_OP || algo > blas.CUBLAS_GEMM_ALGO15_TENSOR_OP) {
+		return kinds{}, invalidValue
+	}
+	return e, err
+}
+
 func typed(at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) (kinds, error) {
-	a, ok1 := operandOf(at)
-	b, ok2 := operandOf(bt)
+	a, ok1 := OperandOf(at)
+	b, ok2 := OperandOf(bt)
 	c, ok3 := ElemOf(ct)
 	if !ok1 || !ok2 || !ok3 || a != b {
 		return kinds{}, notSupported
@@ -95,8 +108,8 @@ func typed(at, bt, ct rt.CudaDataType, compute blas.CublasComputeType_t) (kinds,
 		}
 	case blas.CUBLAS_COMPUTE_32I, blas.CUBLAS_COMPUTE_32I_PEDANTIC:
 		e.sum, e.scalar = S32, S32
-	default:
-		return kinds{}, invalidValue
+	default: // an H200 says so too
+		return kinds{}, notSupported
 	}
 	if !combinations[e] {
 		return kinds{}, notSupported
@@ -112,8 +125,8 @@ var combinations = map[kinds]bool{
 	{S8, F32, F32, F32}: true, {C8, C32, C32, C32}: true,
 }
 
-// operandOf is ElemOf for what products also read.
-func operandOf(t rt.CudaDataType) (Elem, bool) {
+// OperandOf is ElemOf for what products also read.
+func OperandOf(t rt.CudaDataType) (Elem, bool) {
 	if t == rt.CUDA_C_8I {
 		return C8, true
 	}
@@ -121,8 +134,8 @@ func operandOf(t rt.CudaDataType) (Elem, bool) {
 }
 
 // GemmEx multiplies with a type for each operand.
-func (t *Thread) GemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
-	e, err := t.typed(h, at, bt, ct, compute)
+func (t *Thread) GemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc int64, compute blas.CublasComputeType_t, algo blas.CublasGemmAlgo_t) error {
+	e, err := t.typedBy(algo, h, at, bt, ct, compute)
 	if err != nil {
 		return err
 	}
@@ -131,12 +144,16 @@ func (t *Thread) GemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, 
 
 // SgemmEx is GemmEx with f32 sums and scalars.
 func (t *Thread) SgemmEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc int64) error {
-	return t.GemmEx(h, ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, blas.CUBLAS_COMPUTE_32F, 0)
+	e, err := t.typed(h, at, bt, ct, blas.CUBLAS_COMPUTE_32F)
+	if err != nil {
+		return err
+	}
+	return t.multiply(h, ta, tb, m, n, k, alpha, beta, operands{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, batch: 1}, e)
 }
 
 // GemmStridedBatchedEx is GemmEx for matrices at equal distances.
-func (t *Thread) GemmStridedBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda, sa int64, b hostmem.Ptr, bt rt.CudaDataType, ldb, sb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc, sc, batch int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
-	e, err := t.typed(h, at, bt, ct, compute)
+func (t *Thread) GemmStridedBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda, sa int64, b hostmem.Ptr, bt rt.CudaDataType, ldb, sb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc, sc, batch int64, compute blas.CublasComputeType_t, algo blas.CublasGemmAlgo_t) error {
+	e, err := t.typedBy(algo, h, at, bt, ct, compute)
 	if err != nil {
 		return err
 	}
@@ -145,8 +162,8 @@ func (t *Thread) GemmStridedBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k 
 }
 
 // GemmBatchedEx is GemmEx for matrices whose addresses lie in lists on the device.
-func (t *Thread) GemmBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc, batch int64, compute blas.CublasComputeType_t, _ blas.CublasGemmAlgo_t) error {
-	e, err := t.typed(h, at, bt, ct, compute)
+func (t *Thread) GemmBatchedEx(h blas.CublasHandle_t, ta, tb Op, m, n, k int64, alpha, a hostmem.Ptr, at rt.CudaDataType, lda int64, b hostmem.Ptr, bt rt.CudaDataType, ldb int64, beta, c hostmem.Ptr, ct rt.CudaDataType, ldc, batch int64, compute blas.CublasComputeType_t, algo blas.CublasGemmAlgo_t) error {
+	e, err := t.typedBy(algo, h, at, bt, ct, compute)
 	if err != nil {
 		return err
 	}

@@ -45,11 +45,11 @@ func (t *Thread) GelsBatched(h blas.CublasHandle_t, op Op, m, n, count int64, a 
 	if err != nil {
 		return err
 	}
-	if op != blas.CUBLAS_OP_N && validOp(op) || m >= 0 && m < n {
+	if op != blas.CUBLAS_OP_N || m > 0 && m < n {
 		return notSupported
 	}
 	none := batch > 0 && a == hostmem.Nil
-	if err := judge(info, !validOp(op), m < 0, n < 0, count < 0, none, lda < max(1, m), batch > 0 && c == hostmem.Nil, ldc < max(1, m), false, false, batch < 0); err != nil {
+	if err := judge(info, false, m < 0, n < 0, count < 0, none, lda < max(1, m), batch > 0 && c == hostmem.Nil, ldc < max(1, m), false, false, batch < 0); err != nil {
 		return err
 	}
 	if m == 0 || n == 0 || batch == 0 {

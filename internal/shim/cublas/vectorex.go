@@ -1,6 +1,8 @@
 package cublas
 
 import (
+	"slices"
+
 	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/rt"
@@ -13,8 +15,11 @@ func (t *Thread) exOf(h blas.CublasHandle_t, types ...rt.CudaDataType) (Elem, er
 	if _, err := t.handle(h); err != nil {
 		return 0, err
 	}
-	e, ok := ElemOf(types[0])
-	if !ok || e == S8 || e == S32 {
+	if unknown(types...) {
+		return 0, invalidValue
+	}
+	e, _ := ElemOf(types[0])
+	if e == S8 || e == S32 {
 		return 0, notSupported
 	}
 	for _, other := range types[1:] {
@@ -23,6 +28,14 @@ func (t *Thread) exOf(h blas.CublasHandle_t, types ...rt.CudaDataType) (Elem, er
 		}
 	}
 	return e, nil
+}
+
+// unknown: one of them is no type that cuBLAS has vectors or scalars of.
+func unknown(types ...rt.CudaDataType) bool {
+	return slices.ContainsFunc(types, func(t rt.CudaDataType) bool {
+		_, ok := ElemOf(t)
+		return !ok
+	})
 }
 
 // executes checks the type an Ex function computes with: f32 for half types, the operands' own otherwise.
@@ -43,7 +56,9 @@ func (t *Thread) DotcEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.Cud
 
 func (t *Thread) dotEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.CudaDataType, incx int64, y hostmem.Ptr, yt rt.CudaDataType, incy int64, result hostmem.Ptr, resultType, execution rt.CudaDataType, conjugate bool) error {
 	e, err := t.exOf(h, xt, yt, resultType)
-	if err == nil && !executes(e, execution) {
+	if err == nil && unknown(execution) {
+		err = invalidValue
+	} else if err == nil && !executes(e, execution) {
 		err = notSupported
 	}
 	if err != nil {
@@ -72,7 +87,10 @@ func (t *Thread) normEx(h blas.CublasHandle_t, what string, n int64, x hostmem.P
 	} else if what == "asum" {
 		with = e
 	}
-	if !known || !computes || r != to || w != with {
+	if !known || !computes {
+		return invalidValue
+	}
+	if r != to || w != with {
 		return notSupported
 	}
 	return t.norm(h, what, n, x, incx, result, e)
@@ -92,8 +110,11 @@ func (t *Thread) AxpyEx(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, at rt
 	if err != nil {
 		return err
 	}
-	a, ok := ElemOf(at)
-	if !ok || a == BF16 || !executes(e, at) || !executes(e, execution) {
+	if unknown(at, execution) {
+		return invalidValue
+	}
+	a, _ := ElemOf(at)
+	if a == BF16 || !executes(e, at) || !executes(e, execution) {
 		return notSupported
 	}
 	return t.axpy(h, n, alpha, a, x, incx, y, incy, e)
@@ -105,8 +126,11 @@ func (t *Thread) ScalEx(h blas.CublasHandle_t, n int64, alpha hostmem.Ptr, at rt
 	if err != nil {
 		return err
 	}
-	a, ok := ElemOf(at)
-	if !ok || a == BF16 || !executes(e, at) || !executes(e, execution) {
+	if unknown(at, execution) {
+		return invalidValue
+	}
+	a, _ := ElemOf(at)
+	if a == BF16 || !executes(e, at) || !executes(e, execution) {
 		return notSupported
 	}
 	return t.scal(h, n, alpha, a, x, incx, e)
@@ -177,13 +201,13 @@ func (t *Thread) RotEx(h blas.CublasHandle_t, n int64, x hostmem.Ptr, xt rt.Cuda
 	return t.Rot(h, n, x, incx, y, incy, c, s, e, cs)
 }
 
-// RotgEx is rotg with the types as arguments. There is no rotg of half types.
+// RotgEx is rotg with the types as arguments.
 func (t *Thread) RotgEx(h blas.CublasHandle_t, a, b hostmem.Ptr, abt rt.CudaDataType, c, s hostmem.Ptr, cst, execution rt.CudaDataType) error {
 	e, err := t.exOf(h, abt)
 	if err != nil {
 		return err
 	}
-	if cs, ok := ElemOf(cst); !ok || cs != e || e == F16 || e == BF16 || !executes(e, execution) {
+	if cs, ok := ElemOf(cst); !ok || cs != e || !executes(e, execution) {
 		return notSupported
 	}
 	return t.Rotg(h, a, b, c, s, e)
@@ -207,7 +231,7 @@ func (t *Thread) RotmgEx(h blas.CublasHandle_t, d1 hostmem.Ptr, d1t rt.CudaDataT
 	if err != nil {
 		return err
 	}
-	if (e != F32 && e != F64) || !executes(e, execution) {
+	if e.real() != e || !executes(e, execution) {
 		return notSupported
 	}
 	return t.rotmg(h, [5]hostmem.Ptr{d1, d2, x1, y1, param}, e)

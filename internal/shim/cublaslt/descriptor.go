@@ -82,7 +82,7 @@ var descKind = newKind(0x6b756d756c44455a, 256, map[lt.CublasLtMatmulDescAttribu
 	lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER: 8, lt.CUBLASLT_MATMUL_DESC_FAST_ACCUM: 1, lt.CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE: 4,
 	lt.CUBLASLT_MATMUL_DESC_A_SCALE_MODE: 4, lt.CUBLASLT_MATMUL_DESC_B_SCALE_MODE: 4, lt.CUBLASLT_MATMUL_DESC_C_SCALE_MODE: 4,
 	lt.CUBLASLT_MATMUL_DESC_D_SCALE_MODE: 4, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_MODE: 4, lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER: 8,
-	lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE: 4,
+	lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE: 4, lt.CUBLASLT_MATMUL_DESC_EMULATION_DESCRIPTOR: 8, // no effect
 })
 
 var layoutKind = newKind(0x6b7574756f79414c, 112, map[lt.CublasLtMatrixLayoutAttribute_t]uint64{
@@ -154,7 +154,7 @@ func (k *kind) set(p hostmem.Ptr, attr int32, buf hostmem.Ptr, size uint64) erro
 	if err != nil {
 		return err
 	}
-	if buf == hostmem.Nil || size < f.size {
+	if buf == hostmem.Nil || size != f.size {
 		return invalidValue
 	}
 	copy(r.b[f.at:f.at+f.size], hostmem.Bytes(buf, f.size))

@@ -2,6 +2,7 @@ package cublaslt
 
 import (
 	_ "embed" // the kernels
+	"slices"
 
 	"kudzu/internal/hostmem"
 	"kudzu/internal/packed"
@@ -73,60 +74,72 @@ func (p *plan) types(x record, ls [4]record) error {
 	}
 	var es [4]cublas.Elem
 	for i, l := range ls {
-		e, ok := cublas.ElemOf(rt.CudaDataType(get(l, lt.CUBLASLT_MATRIX_LAYOUT_TYPE)))
+		e, ok := cublas.OperandOf(rt.CudaDataType(get(l, lt.CUBLASLT_MATRIX_LAYOUT_TYPE)))
 		if !ok {
 			return notSupported
 		}
 		es[i] = e
 	}
-	scale, ok := cublas.ElemOf(rt.CudaDataType(get(x, lt.CUBLASLT_MATMUL_DESC_SCALE_TYPE)))
-	if !ok || es[0] != es[1] || es[2] != es[3] {
+	if es[0] != es[1] || es[2] != es[3] {
 		return notSupported
 	}
-	p.ab, p.out, p.scalar = es[0], es[3], scale
-	switch blas.CublasComputeType_t(get(x, lt.CUBLASLT_MATMUL_DESC_COMPUTE_TYPE)) {
-	case blas.CUBLAS_COMPUTE_16F, blas.CUBLAS_COMPUTE_16F_PEDANTIC:
-		p.sum = cublas.F32
-		if p.ab != cublas.F16 || p.out != cublas.F16 || scale != cublas.F16 {
-			return notSupported
+	p.ab, p.out = es[0], es[3]
+	compute := blas.CublasComputeType_t(get(x, lt.CUBLASLT_MATMUL_DESC_COMPUTE_TYPE))
+	for _, c := range combinations[[2]cublas.Elem{p.ab, p.out}] {
+		if !slices.Contains(computes[c.by], compute) {
+			continue
 		}
-	case blas.CUBLAS_COMPUTE_32F, blas.CUBLAS_COMPUTE_32F_PEDANTIC, blas.CUBLAS_COMPUTE_32F_FAST_16F, blas.CUBLAS_COMPUTE_32F_FAST_16BF,
-		blas.CUBLAS_COMPUTE_32F_FAST_TF32, blas.CUBLAS_COMPUTE_32F_EMULATED_16BFX9:
-		p.sum = cublas.F32
-		if p.ab == cublas.C32 {
-			p.sum = cublas.C32
+		if scale, ok := cublas.ElemOf(rt.CudaDataType(get(x, lt.CUBLASLT_MATMUL_DESC_SCALE_TYPE))); !ok || scale != c.scalar {
+			return invalidValue // an H200 has this order: first what there is not, then what does not fit
 		}
-		if scale != p.sum {
-			return notSupported
-		}
-	case blas.CUBLAS_COMPUTE_64F, blas.CUBLAS_COMPUTE_64F_PEDANTIC, blas.CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
-		p.sum = cublas.F64
-		if p.ab == cublas.C64 {
-			p.sum = cublas.C64
-		}
-		if scale != p.sum {
-			return notSupported
-		}
-	case blas.CUBLAS_COMPUTE_32I, blas.CUBLAS_COMPUTE_32I_PEDANTIC:
-		p.sum = cublas.S32
-		if scale != cublas.S32 && scale != cublas.F32 || (scale == cublas.S32) != (p.out == cublas.S32) {
-			return notSupported
-		}
-	default:
-		return invalidValue
+		p.sum, p.scalar = c.sum, c.scalar
+		return nil
 	}
-	if !combinations[[3]cublas.Elem{p.ab, p.sum, p.out}] {
-		return notSupported
-	}
-	return nil
+	return notSupported
 }
 
-// combinations are the types there are kernels for: of A and B, of sums, of D.
-var combinations = map[[3]cublas.Elem]bool{
-	{cublas.F32, cublas.F32, cublas.F32}: true, {cublas.F16, cublas.F32, cublas.F16}: true, {cublas.F16, cublas.F32, cublas.F32}: true,
-	{cublas.BF16, cublas.F32, cublas.BF16}: true, {cublas.BF16, cublas.F32, cublas.F32}: true, {cublas.F64, cublas.F64, cublas.F64}: true,
-	{cublas.C32, cublas.C32, cublas.C32}: true, {cublas.C64, cublas.C64, cublas.C64}: true, {cublas.S8, cublas.S32, cublas.S32}: true,
-	{cublas.S8, cublas.S32, cublas.S8}: true, {cublas.S8, cublas.S32, cublas.F32}: true,
+// combination is how a product is computed: the compute types that say so, the type of sums, and that of alpha and beta.
+type combination struct {
+	by          way
+	sum, scalar cublas.Elem
+}
+
+type way uint8
+
+const (
+	halves way = iota
+	singles
+	fast // what narrows operands of f32 first
+	doubles
+	integers
+)
+
+var computes = map[way][]blas.CublasComputeType_t{
+	halves: {blas.CUBLAS_COMPUTE_16F, blas.CUBLAS_COMPUTE_16F_PEDANTIC},
+	singles: {blas.CUBLAS_COMPUTE_32F, blas.CUBLAS_COMPUTE_32F_PEDANTIC, blas.CUBLAS_COMPUTE_32F_FAST_16F, blas.CUBLAS_COMPUTE_32F_FAST_16BF,
+		blas.CUBLAS_COMPUTE_32F_FAST_TF32, blas.CUBLAS_COMPUTE_32F_EMULATED_16BFX9},
+	fast: {blas.CUBLAS_COMPUTE_32F_FAST_16F, blas.CUBLAS_COMPUTE_32F_FAST_16BF, blas.CUBLAS_COMPUTE_32F_FAST_TF32,
+		blas.CUBLAS_COMPUTE_32F_EMULATED_16BFX9},
+	doubles:  {blas.CUBLAS_COMPUTE_64F, blas.CUBLAS_COMPUTE_64F_PEDANTIC, blas.CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT},
+	integers: {blas.CUBLAS_COMPUTE_32I, blas.CUBLAS_COMPUTE_32I_PEDANTIC},
+}
+
+// combinations are what there is, by the types of A and B, and of D: all that an H200 has.
+var combinations = map[[2]cublas.Elem][]combination{
+	{cublas.F16, cublas.F16}:   {{halves, cublas.F32, cublas.F16}, {singles, cublas.F32, cublas.F32}},
+	{cublas.F16, cublas.F32}:   {{singles, cublas.F32, cublas.F32}},
+	{cublas.BF16, cublas.BF16}: {{singles, cublas.F32, cublas.F32}},
+	{cublas.BF16, cublas.F32}:  {{singles, cublas.F32, cublas.F32}},
+	{cublas.F32, cublas.F32}:   {{singles, cublas.F32, cublas.F32}},
+	{cublas.F32, cublas.F16}:   {{fast, cublas.F32, cublas.F32}},
+	{cublas.F32, cublas.BF16}:  {{fast, cublas.F32, cublas.F32}},
+	{cublas.F64, cublas.F64}:   {{doubles, cublas.F64, cublas.F64}},
+	{cublas.C32, cublas.C32}:   {{singles, cublas.C32, cublas.C32}},
+	{cublas.C8, cublas.C32}:    {{singles, cublas.C32, cublas.C32}},
+	{cublas.C64, cublas.C64}:   {{doubles, cublas.C64, cublas.C64}},
+	{cublas.S8, cublas.S32}:    {{integers, cublas.S32, cublas.S32}},
+	{cublas.S8, cublas.S8}:     {{integers, cublas.S32, cublas.F32}},
+	{cublas.S8, cublas.F32}:    {{singles, cublas.F32, cublas.F32}, {integers, cublas.S32, cublas.F32}}, // an H200 has not the second
 }
 
 // shapes takes the sizes. A matrix stored row by row is the transpose of one stored column by column.
@@ -185,7 +198,7 @@ func (p *plan) shapes(x record, ls [4]record) error {
 		return invalidValue
 	}
 	if byRow[2] != byRow[3] {
-		return notSupported
+		return invalidValue
 	}
 	stored := func(op cublas.Op, byRow bool) cublas.Op {
 		if byRow {
@@ -206,8 +219,17 @@ func (p *plan) shapes(x record, ls [4]record) error {
 
 // after reads what follows the product.
 func (p *plan) after(x record) error {
+	for _, attr := range [...]lt.CublasLtMatmulDescAttributes_t{lt.CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER} {
+		if p.narrow == nil && get(x, attr) != 0 { // of fp8 only: an H200 has this answer
+			return invalidValue
+		}
+	}
 	epilogue := lt.CublasLtEpilogue_t(get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE))
 	withBias, withAux := false, false
+	if epilogue > lt.CUBLASLT_EPILOGUE_DEFAULT { // whose bit is no part of the others
+		epilogue &^= lt.CUBLASLT_EPILOGUE_DEFAULT
+	}
+	sums := p.sum == cublas.F32 || p.sum == cublas.F64 || p.sum == cublas.S32 && p.out == cublas.S8
 	switch epilogue {
 	case lt.CUBLASLT_EPILOGUE_DEFAULT:
 	case lt.CUBLASLT_EPILOGUE_RELU, lt.CUBLASLT_EPILOGUE_RELU_AUX, lt.CUBLASLT_EPILOGUE_BIAS, lt.CUBLASLT_EPILOGUE_RELU_BIAS, lt.CUBLASLT_EPILOGUE_RELU_AUX_BIAS,
@@ -218,17 +240,17 @@ func (p *plan) after(x record) error {
 		} else if epilogue&lt.CUBLASLT_EPILOGUE_GELU != 0 {
 			p.act = 2
 		}
-		if p.sum != cublas.F32 && (p.sum != cublas.F64 || p.act == 2) {
-			return notSupported
+		if !sums {
+			return p.unlike(x, withBias)
 		}
 	case lt.CUBLASLT_EPILOGUE_DRELU, lt.CUBLASLT_EPILOGUE_DRELU_BGRAD, lt.CUBLASLT_EPILOGUE_DGELU, lt.CUBLASLT_EPILOGUE_DGELU_BGRAD,
 		lt.CUBLASLT_EPILOGUE_BGRADA, lt.CUBLASLT_EPILOGUE_BGRADB:
 		withAux = p.differentiate(epilogue)
-		if p.sum != cublas.F32 && (p.sum != cublas.F64 || p.act == 4) || p.out == cublas.S8 {
-			return notSupported
+		if !sums || p.out == cublas.S8 {
+			return p.unlike(x, p.grad != gradNone)
 		}
 	default:
-		return invalidValue
+		return notSupported
 	}
 	if withBias || p.grad != gradNone {
 		p.bias, p.biasType, p.biasStride = get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_POINTER), p.biasDefault(), get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE)
@@ -271,13 +293,21 @@ func (p *plan) after(x record) error {
 		return p.narrow.scaling(p, x)
 	}
 	for _, attr := range [...]lt.CublasLtMatmulDescAttributes_t{lt.CUBLASLT_MATMUL_DESC_A_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_B_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_C_SCALE_MODE,
-		lt.CUBLASLT_MATMUL_DESC_D_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER,
-		lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER} {
-		if get(x, attr) != 0 { // scales a block, largest elements: fp8's
+		lt.CUBLASLT_MATMUL_DESC_D_SCALE_MODE, lt.CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER} {
+		if get(x, attr) != 0 { // scales a block
 			return notSupported
 		}
 	}
 	return nil
+}
+
+// unlike refuses an epilogue that these types have not; a bias of a type that is not D's comes first.
+func (p *plan) unlike(x record, bias bool) error {
+	t := get(x, lt.CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE)
+	if e, ok := cublas.ElemOf(rt.CudaDataType(t)); bias && t != unset && (!ok || e != p.out) {
+		return invalidValue
+	}
+	return notSupported
 }
 
 // Matmul is D = epilogue(alpha op(A) op(B) + beta C). There is one algorithm, so which one the program names does not matter.

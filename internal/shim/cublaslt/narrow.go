@@ -79,6 +79,8 @@ func (p *plan) narrowTypes(x record, ls [4]record) error {
 // biasDefault is the bias's type where the program names none.
 func (p *plan) biasDefault() cublas.Elem {
 	switch {
+	case p.narrow == nil && p.out == cublas.S8:
+		return cublas.F32
 	case p.narrow == nil:
 		return p.out
 	case p.narrow.c == uint32(cublas.F16):

@@ -228,9 +228,9 @@ func (x *bench) transformRound(i int, ty [4]cublas.Elem) {
 				}
 				switch ty[3] {
 				case cublas.S8:
-					w = complex(min(max(math.RoundToEven(real(w)), -128), 127), 0)
+					w = complex(min(max(math.Trunc(real(w)), -128), 127), 0)
 				case cublas.S32:
-					w = complex(math.RoundToEven(real(w)), 0)
+					w = complex(math.Trunc(real(w)), 0)
 				}
 				n := q*c.stride + c.at[[2]int{r, j}]
 				if g := c.number(n); !(cmplx.Abs(g-w) <= eps*(8+cmplx.Abs(w))) {

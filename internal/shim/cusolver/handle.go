@@ -148,7 +148,7 @@ func (t *Thread) DnGetMathMode(h solver.CusolverDnHandle_t) (solver.CusolverMath
 
 // DnSetEmulationStrategy is kept and answered.
 func (t *Thread) DnSetEmulationStrategy(h solver.CusolverDnHandle_t, v rt.CudaEmulationStrategy) error {
-	return set(h, strategy, v, v <= rt.CUDA_EMULATION_STRATEGY_EAGER)
+	return set(h, strategy, v, v >= 0 && v <= rt.CUDA_EMULATION_STRATEGY_EAGER)
 }
 
 // DnGetEmulationStrategy is the one set last.

@@ -1,6 +1,9 @@
 // Plane rotations: what they are made of, and the modified ones; beside them those of half types, whose scalars are halves too.
 #include "device.h"
 
+__device__ inline void set(f16 *p, double re, double) { store(p, (float)re); }
+__device__ inline void set(bf16 *p, double re, double) { store(p, (float)re); }
+
 #define EACH(i, n) for (u64 i = (u64)BLOCK_X * THREADS_X + LANE; i < (n); i += (u64)BLOCKS_X * THREADS_X)
 
 // number is value for scalars that may be bf16, which only rotations have.
@@ -95,6 +98,8 @@ template <class T, class R> __device__ void givens(T *pa, const T *pb, R *pc, T 
 
 KERNEL rotg_f32(u64 a, u64 b, u64 c, u64 s) { givens((float *)a, (float *)b, (float *)c, (float *)s); }
 KERNEL rotg_f64(u64 a, u64 b, u64 c, u64 s) { givens((double *)a, (double *)b, (double *)c, (double *)s); }
+KERNEL rotg_f16(u64 a, u64 b, u64 c, u64 s) { givens((f16 *)a, (f16 *)b, (f16 *)c, (f16 *)s); }
+KERNEL rotg_bf16(u64 a, u64 b, u64 c, u64 s) { givens((bf16 *)a, (bf16 *)b, (bf16 *)c, (bf16 *)s); }
 KERNEL rotg_c32(u64 a, u64 b, u64 c, u64 s) { givens((c32 *)a, (const c32 *)b, (float *)c, (c32 *)s); }
 KERNEL rotg_c64(u64 a, u64 b, u64 c, u64 s) { givens((c64 *)a, (const c64 *)b, (double *)c, (c64 *)s); }
 
@@ -177,3 +182,5 @@ template <class T> __device__ void rotmg(T *d1, T *d2, T *x1, const T *y1, T *pa
 
 KERNEL rotmg_f32(u64 d1, u64 d2, u64 x1, u64 y1, u64 p) { rotmg((float *)d1, (float *)d2, (float *)x1, (const float *)y1, (float *)p); }
 KERNEL rotmg_f64(u64 d1, u64 d2, u64 x1, u64 y1, u64 p) { rotmg((double *)d1, (double *)d2, (double *)x1, (const double *)y1, (double *)p); }
+KERNEL rotmg_f16(u64 d1, u64 d2, u64 x1, u64 y1, u64 p) { rotmg((f16 *)d1, (f16 *)d2, (f16 *)x1, (const f16 *)y1, (f16 *)p); }
+KERNEL rotmg_bf16(u64 d1, u64 d2, u64 x1, u64 y1, u64 p) { rotmg((bf16 *)d1, (bf16 *)d2, (bf16 *)x1, (const bf16 *)y1, (bf16 *)p); }

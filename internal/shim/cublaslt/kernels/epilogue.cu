@@ -63,9 +63,10 @@ __device__ inline c64 gelu(c64 x) { return x; }
 __device__ inline float slope(double x) { return slope((float)x); }
 template <class T> __device__ inline float slope(T x) { return 1; }
 
-__device__ inline bool positive(float x) { return x > 0; }
-__device__ inline bool positive(double x) { return x > 0; }
-__device__ inline bool positive(int x) { return x > 0; }
+// The mask of RELU_AUX has a bit for 0 too, as an H200's.
+__device__ inline bool positive(float x) { return x >= 0; }
+__device__ inline bool positive(double x) { return x >= 0; }
+__device__ inline bool positive(int x) { return x >= 0; }
 __device__ inline bool positive(c32 x) { return true; }
 __device__ inline bool positive(c64 x) { return true; }
 

@@ -248,7 +248,7 @@ KERNEL finish(Finish e) {
                 v = fma(beta, read(start(e.c, at, e.cType), e.cType, (s64)col * e.c.ld + row), v);
             if (e.bias)
                 v += read(e.bias, e.biasType, e.biasStride * (s64)at + (e.flags & FLAG_BIAS_COLUMNS ? col : row));
-            above = !(v <= 0);
+            above = !(v < 0); // 0 has a bit in the mask of RELU_AUX too
             if (e.aux && !gradient && !(e.flags & FLAG_BITS)) {
                 u32 size = to_bits(v) & 0x7fffffff;
                 mostAux = size > mostAux ? size : mostAux;

@@ -63,9 +63,9 @@ template <class W> __device__ inline double im(W) { return 0; }
 __device__ inline double im(c32 v) { return v.im; }
 __device__ inline double im(c64 v) { return v.im; }
 
-// whole is the nearest integer within limits; what is no number is 0.
+// whole is the integer towards zero, as an H200 has it, within limits; what is no number is 0.
 __device__ inline int whole(double v, double low, double high) {
-    v = __builtin_rint(v);
+    v = __builtin_trunc(v);
     return v != v ? 0 : (int)(v < low ? low : v > high ? high : v);
 }
 

@@ -1,0 +1,3 @@
+// blas_types with the functions whose sizes have 64 bits: the lines are the same.
+#define WIDE
+#include "blas_types.c"
