@@ -30,7 +30,6 @@ var linear = []recorder{
 // fewer are what a recording has less than 20 results of, and why.
 var fewer = map[string]string{
 	"blas_lt largest.beside": "an H200 has largest values of 8-bit results only", "blas_lt LtDestroy": "a part of the program is a result",
-	"solver_last SpDestroy": "",
 }
 
 // linearOther are lines that we answer otherwise than the H200 did: what a line's first words are, of all types and functions, and why.
@@ -84,16 +83,20 @@ func byHead(lines []string) (heads []string, of map[string]string) {
 	return heads, of
 }
 
-func (p *recorder) run(t *testing.T) []string {
+func (p *recorder) flags() []string {
 	flags := []string{"-w", "-l:libcudart.so.13", "-lm", "-ldl"}
 	for _, l := range strings.Fields(p.libraries) {
 		flags = append(flags, "-l:lib"+l)
 	}
+	return flags
+}
+
+func (p *recorder) run(t *testing.T) []string {
 	var args []string
 	if p.argument != "" {
 		args = append(args, p.argument)
 	}
-	out := newApp(t, "cpu", appProgram(t, p.name, flags...), args...).run().stdout
+	out := newApp(t, "cpu", appProgram(t, p.name, p.flags()...), args...).run().stdout
 	if p.name == "blas_misuse" {
 		out = strings.ReplaceAll(out, "_64 ", " ")
 	}
