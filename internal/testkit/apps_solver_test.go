@@ -18,7 +18,7 @@ const blasLibraries, solverLibraries = "cublas.so.13 cublasLt.so.13", "cusolver.
 
 var linear = []recorder{
 	{"solver_more", "", "", solverLibraries, 1, 74}, {"solver_sparse", "", "", solverLibraries, 1, 14},
-	{"solver_rest", "", "", solverLibraries, 1, 22}, {"solver_last", "", "", solverLibraries, 1, 27},
+	{"solver_rest", "", "", solverLibraries, 1, 18}, {"solver_last", "", "", solverLibraries, 1, 27},
 	{"blas_levels", "", "", blasLibraries, 1, 63}, {"blas_levels_64", "", "blas_levels", blasLibraries, 1, 63},
 	{"blas_levels", "more", "blas_more", blasLibraries, 1, 63}, {"blas_levels_64", "more", "blas_more", blasLibraries, 1, 63},
 	{"blas_types", "", "", blasLibraries, 5, 191}, {"blas_types_64", "", "blas_types", blasLibraries, 5, 191},
