@@ -46,6 +46,7 @@ var attributes = [...]attribute{
 	flag("stackend", func(a *Attr) *bool { return &a.StackEnd }),
 	flag("volatile", func(a *Attr) *bool { return &a.Volatile }),
 	flag("readonly", func(a *Attr) *bool { return &a.ReadOnly }),
+	flag("once", func(a *Attr) *bool { return &a.Once }),
 	flag("quads", func(a *Attr) *bool { return &a.Quads }),
 	flag("write", func(a *Attr) *bool { return &a.Write }),
 	flag("aligned", func(a *Attr) *bool { return &a.Aligned }),
@@ -133,7 +134,7 @@ var takes = [NumOps]string{
 
 	FToS: "rnd ftz", FToU: "rnd ftz", SToF: "rnd", UToF: "rnd", FExt: "ftz", FTrunc: "rnd ftz sat relu",
 
-	Load: takesAccess + " readonly quads", Store: takesAccess, Atomic: "atom space order scope ftz", AtomicCAS: "space order scope",
+	Load: takesAccess + " readonly once quads", Store: takesAccess, Atomic: "atom space order scope ftz", AtomicCAS: "space order scope",
 	CopyAsync: "bytes", Prefetch: "space bytes write", Fence: "order scope",
 
 	TexRead: "unitop", TexWrite: "unitop", Tensor: "unitop",

@@ -187,6 +187,7 @@ type Attr struct {
 	Scope     Scope
 	Volatile  bool
 	ReadOnly  bool  // ld.global.nc, const, param: nobody writes it while the kernel runs
+	Once      bool  // Load: for all warps of the block, by the first that comes
 	Quads     bool  // Load: of words; lanes 4g to 4g+3 read 16 bytes that follow each other
 	Write     bool  // Prefetch: to be written
 	Align     uint8 // Load, Store: known alignment of the address in bytes (PTX guarantees the access's size)

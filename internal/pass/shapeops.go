@@ -69,7 +69,7 @@ func (a *shapeAnalysis) transfer(in *ir.Inst, i int) fact {
 		return r
 	case ir.Load:
 		r.kind = min(least, ir.WarpUniform)
-		if in.ReadOnly || in.Space == ir.Const || in.Space == ir.ParamSpace {
+		if in.ReadOnly || in.Once || in.Space == ir.Const || in.Space == ir.ParamSpace {
 			r.kind = least
 		}
 		if r.kind == ir.Affine || in.Space == ir.Local && a.width > 1 {

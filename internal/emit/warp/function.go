@@ -60,6 +60,7 @@ func (e *emitter) function() {
 	e.nanSources(false)
 	e.slots()
 	e.keepPlaces()
+	e.oncePlaces()
 	e.launchValues()
 	end := o.Add(firstBlock, ll.Val{T: "i64", S: "%count"})
 	start := e.firstBlock()
@@ -86,6 +87,7 @@ func (e *emitter) function() {
 		step = e.rowLoop(end)
 	} else {
 		o.Store(bid.Val, e.at(c.worker, image.WorkerBlock), 0)
+		e.beginOnces()
 		e.warpLoop()
 	}
 

@@ -172,6 +172,9 @@ func (e *emitter) loadUniform(a *access) []ll.Val {
 		}
 		return out
 	}
+	if o := e.onces[a.in]; o != nil {
+		run = e.onceOnly(o, run)
+	}
 	if a.all {
 		return run()
 	}
