@@ -261,6 +261,10 @@ func (a *shapeAnalysis) shuffleFact(in *ir.Inst, i int, r fact) fact {
 
 // elementwise handles operations that compute each lane from the same lane of their arguments.
 func (a *shapeAnalysis) elementwise(in *ir.Inst, r fact, least ir.ShapeKind) fact {
+	if a.width == 32 && least < ir.WarpUniform && len(in.Results) == 1 && analysis.Folded(in.Results[0]) == analysis.WholeWarp {
+		r.kind = ir.WarpUniform
+		return r
+	}
 	r.kind = least
 	isInt := !in.Results[0].Type.IsFloat() && in.Results[0].Type.Bits() <= 64
 	var x, y fact

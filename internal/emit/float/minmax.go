@@ -9,6 +9,7 @@ import (
 // magnitudes, with the product's sign.
 type MinMax struct {
 	Max, NaN, XorSign bool
+	Magnitudes        bool // both have no sign, so that zeros are alike
 }
 
 // MinMaxOf is what an operation asks for.
@@ -107,6 +108,9 @@ func (w *Writer) minMaxX86(m MinMax, x, y ll.Val) ll.Val {
 		pred, zero = "ogt", w.And
 	}
 	r := w.Select(w.FCmp(pred, x, y), x, y)
+	if m.Magnitudes || m.XorSign {
+		return w.Select(w.FCmp("uno", y, y), x, r)
+	}
 	r = w.Select(w.FCmp("oeq", x, y), w.Recast(zero(w.Bits(x), w.Bits(y)), "float"), r)
 	return w.Select(w.FCmp("uno", y, y), x, r)
 }

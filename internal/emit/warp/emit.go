@@ -88,6 +88,7 @@ type emitter struct {
 	dirty map[*ir.Value]bool // NaNs of any bits, canonical where seen
 	keeps map[*ir.Inst]*kept // by both ends
 	onces map[*ir.Inst]*once
+	folds map[*ir.Value]folded
 	asIs  map[*ir.Inst]bool // bitcasts that do not count as seeing
 	// Values that arithmetic reads.
 	computed map[*ir.Value]bool
@@ -136,7 +137,7 @@ func targetOf(cfg Config) target {
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, images: map[*ir.Inst][]ll.Val{}, labels: map[*ir.Block]string{},
-		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
+		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, folds: map[*ir.Value]folded{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu, e.interleaved = targetOf(cfg), interleaving(m, cfg.Block)
 	e.Flush = allFlushed(e.f)
 	e.Target = float.Target{Fail: e.unsupported, Fence: e.fence, Directed: e.directed, ToF32: e.directedF64ToF32, ToF16: e.directedToHalf, Half: e.cpu.fp16, X86: !e.cpu.arm64}
@@ -522,6 +523,9 @@ func (e *emitter) of(v *ir.Value, n int) ll.Val {
 // where the result is a guess.
 func (e *emitter) each(in *ir.Inst, op func(n int, a []ll.Val) ll.Val) {
 	r := in.Results[0]
+	if e.fold(in, op) {
+		return
+	}
 	run := func(n int) ll.Val {
 		args := make([]ll.Val, len(in.Args))
 		for i, a := range in.Args {

@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"kudzu/internal/analysis"
 	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -222,6 +223,8 @@ func emitCopysign(e *emitter, in *ir.Inst) {
 func emitMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	el, _ := float.Element(t)
+	kind := float.MinMaxOf(in)
+	kind.Magnitudes = analysis.NoSign(in.Args[0]) && analysis.NoSign(in.Args[1])
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		if in.XorSign { // .xorsign.abs looks at the signs, NaNs' too
 			a = []ll.Val{e.cleaned(in.Args[0], a[0], n), e.cleaned(in.Args[1], a[1], n)}
@@ -230,7 +233,7 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 		if in.FTZ && (el == ir.F32 || el == ir.F16) {
 			x, y = e.FlushBits(x, el), e.FlushBits(y, el)
 		}
-		r := e.minMax(float.MinMaxOf(in), x, y, el)
+		r := e.minMax(kind, x, y, el)
 		if el == ir.F64 && !e.computed[in.Results[0]] {
 			r = e.quiet(r) // where both are NaNs; LLVM may see that as a copy
 		}
