@@ -89,6 +89,9 @@ func (e *emitter) orderWide(name ll.Pred, x, y ll.Val) ll.Val {
 
 func emitSelect(e *emitter, in *ir.Inst) {
 	r := in.Results[0]
+	if e.eitherOrder(in) {
+		return
+	}
 	run := func(n int) ll.Val {
 		c := in.Args[0]
 		var cond ll.Val

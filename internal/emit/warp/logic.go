@@ -6,6 +6,12 @@ import (
 	"kudzu/internal/ll"
 )
 
+func emitOr(e *emitter, in *ir.Inst) {
+	if !e.eitherOrder(in) {
+		lanewise(emit.Binary("or"))(e, in)
+	}
+}
+
 // emitLop3 is any function of three bits: the sum of products of its truth table, which LLVM makes one vpternlog of.
 func emitLop3(e *emitter, in *ir.Inst) {
 	e.each(in, func(n int, a []ll.Val) ll.Val {

@@ -21,7 +21,7 @@ func init() {
 		ir.Add: lanewise(emit.Binary("add")), ir.Sub: lanewise(emit.Binary("sub")), ir.Mul: emitMul, ir.MulHiS: emitMulHi, ir.MulHiU: emitMulHi, ir.DivS: emitDiv, ir.DivU: emitDiv, ir.RemS: emitDiv, ir.RemU: emitDiv,
 		ir.Neg: lanewise(emit.Neg), ir.AbsS: lanewise(emit.AbsS), ir.MinS: lanewise(emit.Intrinsic("smin")), ir.MinU: lanewise(emit.Intrinsic("umin")), ir.MaxS: lanewise(emit.Intrinsic("smax")), ir.MaxU: lanewise(emit.Intrinsic("umax")),
 		ir.AddSatS: lanewise(emit.Intrinsic("sadd.sat")), ir.SubSatS: lanewise(emit.Intrinsic("ssub.sat")), ir.CarryAdd: lanewise(emit.Carry), ir.BorrowSub: lanewise(emit.Borrow),
-		ir.And: lanewise(emit.Binary("and")), ir.Or: lanewise(emit.Binary("or")), ir.Xor: lanewise(emit.Binary("xor")), ir.Not: lanewise(emit.Not), ir.Shl: lanewise(emit.Shift), ir.ShrU: lanewise(emit.Shift), ir.ShrS: lanewise(emit.Shift),
+		ir.And: lanewise(emit.Binary("and")), ir.Or: emitOr, ir.Xor: lanewise(emit.Binary("xor")), ir.Not: lanewise(emit.Not), ir.Shl: lanewise(emit.Shift), ir.ShrU: lanewise(emit.Shift), ir.ShrS: lanewise(emit.Shift),
 		ir.Popc: lanewise(emit.Popc), ir.Clz: lanewise(emit.Clz), ir.Brev: lanewise(emit.Intrinsic("bitreverse")), ir.BfeS: lanewise(emit.Bfe), ir.BfeU: lanewise(emit.Bfe), ir.Bfi: lanewise(emit.Bfi), ir.BfindS: lanewise(emit.Bfind), ir.BfindU: lanewise(emit.Bfind), ir.Bmsk: lanewise(emit.Bmsk),
 		ir.Fns: emitFns, ir.Prmt: emitPrmt, ir.Lop3: emitLop3, ir.FshL: lanewise(emit.Fsh), ir.FshR: lanewise(emit.Fsh), ir.Dp4a: emitDp4a, ir.Dp2a: emitDp2a,
 
