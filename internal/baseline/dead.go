@@ -62,7 +62,7 @@ func isPure(in *inst) bool {
 		return in.sub == ""
 	case "call":
 		return strings.HasPrefix(in.sub, "llvm.") && !strings.HasPrefix(in.sub, "llvm.masked.store") && !strings.HasPrefix(in.sub, "llvm.masked.scatter") &&
-			!strings.HasPrefix(in.sub, "llvm.prefetch") || isCopy(in.sub)
+			!strings.HasPrefix(in.sub, "llvm.x86.avx512.mask.scatter") && !strings.HasPrefix(in.sub, "llvm.prefetch") || isCopy(in.sub)
 	}
 	return true
 }

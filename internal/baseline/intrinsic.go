@@ -30,7 +30,7 @@ func init() {
 		intrinsics["vector.reduce."+op] = reduce
 	}
 	exactNames = map[string]func(*gen, *inst){
-		"llvm.x86.avx512.mask.gather.dpi.512": gatherX86, "llvm.x86.avx512.mask.gather.dps.512": gatherX86,
+		"llvm.x86.avx512.mask.gather.dpi.512": gatherX86, "llvm.x86.avx512.mask.gather.dps.512": gatherX86, "llvm.x86.avx512.mask.scatter.dpi.512": scatterX86,
 		"llvm.x86.avx512.vpermi2var.d.512": permute2, "llvm.x86.avx512.vpdpbusd.512": dot,
 		"llvm.x86.avx512.pmaddw.d.512": func(g *gen, in *inst) { g.vectorBinary(in, x86.VPMADDWD) },
 		"llvm.x86.avx512.add.ps.512":   roundedTo(x86.VADDPS), "llvm.x86.avx512.add.pd.512": roundedTo(x86.VADDPD),

@@ -208,6 +208,22 @@ func gatherX86(g *gen, in *inst) {
 	g.put(in.res, 0, 2, r, 64)
 }
 
+// scatterX86 stores to lanes by 32-bit indices.
+func scatterX86(g *gen, in *inst) {
+	base, mask, index, v := in.args[0], in.args[1], in.args[2], in.args[3]
+	scale, ok := g.constantOf(in.args[4])
+	if !ok {
+		fail("scatter of a scale that is not known")
+	}
+	i, r := g.reg(index, 0, 2), g.reg(v, 0, 2)
+	if g.mask(mask, 0, 16) {
+		g.MovImm(x86.RAX, 0xffff)
+		g.V(x86.KMOVWFrom, 0, 1, 0, x86.R(x86.RAX))
+	}
+	g.load(x86.RCX, base)
+	g.Vector(x86.Vec{Op: x86.VPSCATTERDD, L: 2, Dst: r, RM: x86.M(x86.Mem{Base: x86.RCX, Index: i, Scale: uint8(scale), Vector: true}), Mask: 1, Imm: -1})
+}
+
 // permute2 takes lanes of two vectors by indices.
 func permute2(g *gen, in *inst) {
 	a, b := g.reg(in.args[0], 0, 2), g.rm(in.args[2], 0, 2)

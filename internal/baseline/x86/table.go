@@ -89,19 +89,19 @@ var (
 
 // Moves.
 var (
-	VMOVDQU, VMOVDQUStore              = both(pF3, m0F, 0x6f), both(pF3, m0F, 0x7f) // elements of 32 bits under a mask
-	VMOVDQU64, VMOVDQU64Store          = wide(pF3, m0F, 0x6f), wide(pF3, m0F, 0x7f)
-	VMOVDQU8, VMOVDQU8Store            = only(pF2, m0F, 0x6f, 0), only(pF2, m0F, 0x7f, 0)
-	VMOVDQU16, VMOVDQU16Store          = only(pF2, m0F, 0x6f, 1), only(pF2, m0F, 0x7f, 1)
-	VMOVD, VMOVDStore                  = exact(p66, m0F, 0x6e, 0).of(one4), exact(p66, m0F, 0x7e, 0).of(one4)
-	VMOVQ, VMOVQStore                  = exact(p66, m0F, 0x6e, 1).of(one8), exact(p66, m0F, 0x7e, 1).of(one8)
-	VMASKMOVD, VMASKMOVDStore          = vex(p66, m38, 0x8c, 0), vex(p66, m38, 0x8e, 0)
-	VMASKMOVQ, VMASKMOVQStore          = vex(p66, m38, 0x8c, 1), vex(p66, m38, 0x8e, 1)
-	VPBROADCASTB, VPBROADCASTW         = both(p66, m38, 0x78).of(one1), both(p66, m38, 0x79).of(one2)
-	VPBROADCASTD, VPBROADCASTQ         = both(p66, m38, 0x58).of(one4), wide(p66, m38, 0x59).of(one8)
-	VPGATHERDD, VPGATHERQD, VPGATHERQQ = only(p66, m38, 0x90, 0).of(one4), only(p66, m38, 0x91, 0).of(one4), only(p66, m38, 0x91, 1).of(one8)
-	VGATHERQD, VGATHERQQ               = vex(p66, m38, 0x91, 0), vex(p66, m38, 0x91, 1) // AVX2's: the mask is the source, lanes' signs
-	VPSCATTERQD, VPSCATTERQQ           = only(p66, m38, 0xa1, 0).of(one4), only(p66, m38, 0xa1, 1).of(one8)
+	VMOVDQU, VMOVDQUStore                 = both(pF3, m0F, 0x6f), both(pF3, m0F, 0x7f) // elements of 32 bits under a mask
+	VMOVDQU64, VMOVDQU64Store             = wide(pF3, m0F, 0x6f), wide(pF3, m0F, 0x7f)
+	VMOVDQU8, VMOVDQU8Store               = only(pF2, m0F, 0x6f, 0), only(pF2, m0F, 0x7f, 0)
+	VMOVDQU16, VMOVDQU16Store             = only(pF2, m0F, 0x6f, 1), only(pF2, m0F, 0x7f, 1)
+	VMOVD, VMOVDStore                     = exact(p66, m0F, 0x6e, 0).of(one4), exact(p66, m0F, 0x7e, 0).of(one4)
+	VMOVQ, VMOVQStore                     = exact(p66, m0F, 0x6e, 1).of(one8), exact(p66, m0F, 0x7e, 1).of(one8)
+	VMASKMOVD, VMASKMOVDStore             = vex(p66, m38, 0x8c, 0), vex(p66, m38, 0x8e, 0)
+	VMASKMOVQ, VMASKMOVQStore             = vex(p66, m38, 0x8c, 1), vex(p66, m38, 0x8e, 1)
+	VPBROADCASTB, VPBROADCASTW            = both(p66, m38, 0x78).of(one1), both(p66, m38, 0x79).of(one2)
+	VPBROADCASTD, VPBROADCASTQ            = both(p66, m38, 0x58).of(one4), wide(p66, m38, 0x59).of(one8)
+	VPGATHERDD, VPGATHERQD, VPGATHERQQ    = only(p66, m38, 0x90, 0).of(one4), only(p66, m38, 0x91, 0).of(one4), only(p66, m38, 0x91, 1).of(one8)
+	VGATHERQD, VGATHERQQ                  = vex(p66, m38, 0x91, 0), vex(p66, m38, 0x91, 1) // AVX2's: the mask is the source, lanes' signs
+	VPSCATTERDD, VPSCATTERQD, VPSCATTERQQ = only(p66, m38, 0xa0, 0).of(one4), only(p66, m38, 0xa1, 0).of(one4), only(p66, m38, 0xa1, 1).of(one8)
 )
 
 // Permutations.

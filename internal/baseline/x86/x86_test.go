@@ -97,6 +97,9 @@ var encodings = []struct {
 	{"vpgatherdd zmm3{k1}, [rcx+zmm7*4]", func(a *Asm) {
 		a.Vector(Vec{Op: VPGATHERDD, L: 2, Dst: 3, RM: M(Mem{Base: RCX, Index: 7, Scale: 4, Vector: true}), Mask: 1, Imm: -1})
 	}},
+	{"vpscatterdd [rcx+zmm7*4]{k1}, zmm3", func(a *Asm) {
+		a.Vector(Vec{Op: VPSCATTERDD, L: 2, Dst: 3, RM: M(Mem{Base: RCX, Index: 7, Scale: 4, Vector: true}), Mask: 1, Imm: -1})
+	}},
 	{"vpscatterqq [rax+zmm9]{k1}, zmm2", func(a *Asm) {
 		a.Vector(Vec{Op: VPSCATTERQQ, L: 2, Dst: 2, RM: M(Mem{Base: RAX, Index: 9, Scale: 1, Vector: true}), Mask: 1, Imm: -1})
 	}},

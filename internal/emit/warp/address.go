@@ -69,6 +69,23 @@ func (e *emitter) linear(v *ir.Value, in *ir.Inst) analysis.Linear {
 
 // takeApart finds the parts of a varying address: sums of uniform values and one widened, scaled 32-bit index.
 func (e *emitter) takeApart(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
+	return e.takeApartAs(v, in, in.Space == ir.Shared)
+}
+
+// takeApartBiased does so too where the index is extended without a sign: less 2^31 it is one with a sign, and the base lies as much above.
+func (e *emitter) takeApartBiased(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
+	if p, ok = e.takeApart(v, in); ok {
+		return p, true
+	}
+	if p, ok = e.takeApartAs(v, in, true); ok {
+		p.index = e.Xor(p.index, p.index.Int(-1<<31))
+		p.off += p.scale << 31
+	}
+	return p, ok
+}
+
+// takeApartAs takes apart an address whose index is extended with its sign, or where that does not matter either way.
+func (e *emitter) takeApartAs(v *ir.Value, in *ir.Inst, either bool) (p parts, ok bool) {
 	form := e.linear(v, in)
 	var index *ir.Value
 	var uniforms []*ir.Value
@@ -77,7 +94,7 @@ func (e *emitter) takeApart(v *ir.Value, in *ir.Inst) (p parts, ok bool) {
 		case uniform(t.V) && t.Ext == ir.Invalid && t.K == 1:
 			uniforms = append(uniforms, t.V)
 		// An offset in shared memory is far below 2^31: its widening may as well be signed.
-		case index == nil && t.V.Type == ir.I32 && (t.Ext == ir.SExt || t.Ext == ir.ZExt && in.Space == ir.Shared) && t.K <= 8 && t.K&(t.K-1) == 0:
+		case index == nil && t.V.Type == ir.I32 && (t.Ext == ir.SExt || t.Ext == ir.ZExt && either) && t.K <= 8 && t.K&(t.K-1) == 0:
 			index, p.scale = t.V, int64(t.K)
 		default:
 			return p, false

@@ -11,12 +11,12 @@ func (e *emitter) gather(a *access) []ll.Val {
 		return []ll.Val{e.gatherKnown(a)}
 	}
 	if e.cpu.avx512 && e.w == 32 && !a.known && len(a.types) == 1 && a.elem == 4 && a.in.Space != ir.Local {
-		if p, ok := e.takeApart(a.in.Args[0], a.in); ok {
+		if p, ok := e.takeApartBiased(a.in.Args[0], a.in); ok {
 			base := e.at(e.pointer(a.in.Space, p.base), int(p.off))
 			return []ll.Val{e.gather32(a, base, p.scale, func(h int) ll.Val { return e.slice(p.index, h, 16) })}
 		}
 		if a.in.Space == ir.Shared { // where addresses are 32 bits
-			index := e.Trunc(e.vector(a.in.Args[0]), "i32")
+			index := e.offset32(a.in.Args[0], a.in)
 			return []ll.Val{e.gather32(a, e.ctx.shared, 1, func(h int) ll.Val { return e.slice(index, h, 16) })}
 		}
 	}
@@ -125,7 +125,7 @@ func (e *emitter) gatherSmall(a *access) ll.Val {
 	case ok && p.scale <= 2:
 		p.base = e.pointer(a.in.Space, p.base)
 	case a.in.Space == ir.Shared: // where addresses are 32 bits
-		p = parts{base: e.ctx.shared, index: e.Trunc(e.vector(a.in.Args[0]), "i32"), scale: 1}
+		p = parts{base: e.ctx.shared, index: e.offset32(a.in.Args[0], a.in), scale: 1}
 	default:
 		return e.gatherInWords(memType(a.types[0]), e.pointers(a.in), a.mask)
 	}

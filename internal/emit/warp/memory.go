@@ -537,7 +537,11 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 	}
 	x := e.stored(vals[0], e.w)
 	if !a.known && e.w > 1 {
-		e.scatterLoop(e.pointers(a.in), x, a.elem)
+		if _, apart := e.takeApart(a.in.Args[0], a.in); a.in.Space == ir.Shared && !apart {
+			e.scatterLoop(e.offset32(a.in.Args[0], a.in), x, a.elem)
+		} else {
+			e.scatterLoop(e.pointers(a.in), x, a.elem)
+		}
 		return
 	}
 	at := e.lanePointers(a)
@@ -548,31 +552,39 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 	}
 }
 
-// scatter32 stores words, 16 lanes at a time; of lanes at one address the last one's stays.
+// scatter32 stores words, 16 lanes at a time; of lanes at one address the last one's stays. Of an index that LLVM sees is not negative it
+// makes one of 64 bits, which is twice the scatters: where indices have 32 bits the processor's own instruction is named.
 func (e *emitter) scatter32(a *access, x ll.Val) {
-	at := func(h int) ll.Val { return e.slice(e.pointers(a.in), h, 16) }
-	if p, ok := e.takeApart(a.in.Args[0], a.in); ok {
-		base := e.at(e.pointer(a.in.Space, p.base), int(p.off))
-		at = func(h int) ll.Val {
-			return e.GEP(ll.IntType(8*int(p.scale)), base, e.SExt(e.slice(p.index, h, 16), "i64"))
+	p, ok := e.takeApartBiased(a.in.Args[0], a.in)
+	var base ll.Val
+	switch {
+	case ok:
+		base = e.at(e.pointer(a.in.Space, p.base), int(p.off))
+	case a.in.Space == ir.Shared:
+		base, p.index, p.scale = e.ctx.shared, e.offset32(a.in.Args[0], a.in), 1
+	default:
+		ptrs := e.pointers(a.in)
+		for h := 0; h < e.w; h += 16 {
+			part, to := e.slice(x, h, 16), e.slice(ptrs, h, 16)
+			e.IntrOf("void", "masked.scatter", []ll.Type{part.T, to.T}, part, to, ll.Int("i32", 4), e.slice(a.mask, h, 16))
 		}
-	} else if a.in.Space == ir.Shared {
-		index := e.Trunc(e.vector(a.in.Args[0]), "i32")
-		at = func(h int) ll.Val { return e.GEP("i8", e.ctx.shared, e.SExt(e.slice(index, h, 16), "i64")) }
+		return
 	}
+	x = e.Recast(x, "i32")
 	for h := 0; h < e.w; h += 16 {
-		part, ptrs := e.slice(x, h, 16), at(h)
-		e.IntrOf("void", "masked.scatter", []ll.Type{part.T, ptrs.T}, part, ptrs, ll.Int("i32", 4), e.slice(a.mask, h, 16))
+		e.Call("void", "llvm.x86.avx512.mask.scatter.dpi.512", base, e.slice(a.mask, h, 16), e.slice(p.index, h, 16), e.slice(x, h, 16), ll.Int("i32", p.scale))
 	}
 }
 
 // scatterLoop stores all lanes, four in a turn. A product's result is thirty such stores: taking 32 addresses and values out of their
 // vectors one by one is as slow as reading them back from memory, and was half of the time to compile the kernel.
+// The lanes' places are addresses, or offsets in shared memory.
 func (e *emitter) scatterLoop(ptrs, x ll.Val, size int) {
 	const each = 4
 	o := e.Func
 	_, elem := x.T.Split()
-	at, vals := e.room("ptr", 0), e.room(elem, 1)
+	_, place := ptrs.T.Split()
+	at, vals := e.room(place, 0), e.room(elem, 1)
 	o.Store(ptrs, at, 64)
 	o.Store(x, vals, 64)
 	fresh := e.where == o.Cur()
@@ -581,9 +593,15 @@ func (e *emitter) scatterLoop(ptrs, x ll.Val, size int) {
 	o.Label(head)
 	lane := o.Phi("i64")
 	lane.Add(ll.Int("i64", 0), pre)
-	p, q := o.GEP("ptr", at, lane.Val), o.GEP(elem, vals, lane.Val)
+	p, q := o.GEP(place, at, lane.Val), o.GEP(elem, vals, lane.Val)
 	for l := range each {
-		o.Store(o.Load(elem, e.at(q, l*size), size), o.Load("ptr", e.at(p, 8*l), 8), size)
+		v := o.Load(elem, e.at(q, l*size), size)
+		if place == "ptr" {
+			o.Store(v, o.Load("ptr", e.at(p, 8*l), 8), size)
+		} else {
+			off := e.SExt(o.Load(place, e.at(p, 4*l), 4), "i64")
+			o.Store(v, e.pointer(ir.Shared, off), size)
+		}
 	}
 	next := o.Add(lane.Val, ll.Int("i64", each))
 	lane.Add(next, head)
