@@ -78,8 +78,13 @@ func (p *Product) thin(d *driver.Thread, stream cu.CUstream, space *shim.Workspa
 	}
 	if !s.deep {
 		rows := slimRows[p.TA][which]
-		if p.TA == C32 || p.TA == C64 { // one kernel for both
+		switch {
+		case p.TA == C32 || p.TA == C64: // one kernel for all
 			kind = ""
+		case s.few == 2:
+			kind = "two_"
+		case s.few > 2:
+			kind = "many_"
 		}
 		return p.launchThin(d, stream, "slim_"+kind+p.TA.String(), s, (s.outer+rows-1)/rows)
 	}

@@ -31,3 +31,14 @@ func TestTiny(t *testing.T) {
 		}
 	})
 }
+
+// TestSmall multiplies matrices that whole tiles of each width cover, and such as leave some columns over.
+func TestSmall(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		for _, e := range []Elem{F32, F64} {
+			for range r.times(48) {
+				r.gemm(single(e), r.pick(32, 64, 96, 128, 100), r.pick(32, 64, 20, 28, 8, 18, 22, 30, 50), r.pick(32, 4, 31, 33, 6, 64))
+			}
+		}
+	})
+}

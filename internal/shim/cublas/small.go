@@ -33,7 +33,7 @@ func (p *Product) isSmall() bool {
 }
 
 func (p *Product) small(d *driver.Thread, stream cu.CUstream) error {
-	rows, wide := (p.M+smallRows-1)/smallRows, p.smallWide()
+	rows, wide := (p.M+smallRows-1)/smallRows, tileColumns[p.Sum]
 	if p.inPairs() {
 		wide = pairWide
 	}
@@ -51,18 +51,6 @@ const pairWide = 6
 // inPairs reports a product that tiles of 64 rows do with little for nothing: the last block's rows are more than 32, as they lie.
 func (p *Product) inPairs() bool {
 	return p.Sum == F32 && p.A.Op == blas.CUBLAS_OP_N && (p.M-1)%smallRows >= tileRows
-}
-
-// smallWide is the width of tiles with which fewer columns are computed for nothing.
-func (p *Product) smallWide() int64 {
-	wide := tileColumns[p.Sum]
-	if p.Sum == C32 || p.Sum == C64 {
-		return wide
-	}
-	if narrow := wide * 2 / 3; (p.N+narrow-1)/narrow*narrow < (p.N+wide-1)/wide*wide {
-		return narrow
-	}
-	return wide
 }
 
 // launchSmall has `rows` blocks, each of which takes `per` panels of columns at a time. packed: A are panels already.
@@ -94,7 +82,7 @@ type smallKind struct {
 }
 
 var smallNames = map[smallKind]string{
-	{F32, pairWide}: "pairs6_f32", {F32, 8}: "small8_f32", {F32, 12}: "small12_f32", {F64, 4}: "small4_f64", {F64, 6}: "small6_f64", {C32, 4}: "small4_c32", {C64, 2}: "small2_c64",
+	{F32, pairWide}: "pairs6_f32", {F32, 12}: "small12_f32", {F64, 6}: "small6_f64", {C32, 4}: "small4_c32", {C64, 2}: "small2_c64",
 }
 
 const (

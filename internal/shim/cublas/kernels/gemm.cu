@@ -401,130 +401,198 @@ TILE(s32_s32, int, int, 12)
 // same, so that no order is better than another.
 enum { SMALL_K = 128 };
 
-template <class W, int N, bool WHOLE> __device__ __attribute__((always_inline)) void smallTile(const W *a, s64 next, const W *b, s64 column, s64 step, W *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
-    fetchTile<N>(out + i0 + LANE, o, j0);
-    const W *col[N];
-#pragma unroll
-    for (int j = 0; j < N; j++)
-        col[j] = b + (s64)(j0 + j < o.n ? j0 + j : o.n - 1) * column;
-    a += LANE;
-    W sum[N] = {};
-    s64 at = 0;
-    u32 k = depth(o, alpha);
-#pragma unroll 1
-    for (u32 l = 0; l < k; l++) {
-        W av = {};
-        if (WHOLE || i0 + LANE < o.m)
-            av = a[0];
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            sum[j] = fma(av, col[j][at], sum[j]);
-        a += next;
-        at += step;
-    }
-    leaveTile<W, W, N>(sum, out, o, alpha, beta, i0, j0);
-}
+// Rows is what a tile reads of A: V · 32 rows, and how far the next of k are. Columns likewise of B, from the block's first column on.
+template <class W> struct Rows {
+    const W *a;
+    s64 next;
+};
+template <class W> struct Columns {
+    const W *b;
+    s64 column, step;
+};
 
-// pairTile is smallTile of 64 rows, two of a lane's: with N columns what all lanes share is read for twice as many products, and there are
-// half as many tiles to end. WHOLE: all rows are there.
-template <class W, int N, bool WHOLE> __device__ __attribute__((always_inline)) void pairTile(const W *a, s64 next, const W *b, s64 column, s64 step, W *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
+// smallTile is V · 32 rows and N columns, of which some may not be there.
+template <class W, int V, int N> __device__ __attribute__((always_inline)) void smallTile(Rows<W> r, Columns<W> c, W *out, const Output &o, W alpha, W beta, u32 i0, u32 j0) {
     const W *col[N];
 #pragma unroll
     for (int j = 0; j < N; j++)
-        col[j] = b + (s64)(j0 + j < o.n ? j0 + j : o.n - 1) * column;
-    a += LANE;
-    W high[N] = {}, low[N] = {};
+        col[j] = c.b + (s64)(j0 + j < o.n ? j0 + j : o.n - 1) * c.column;
+    const W *a = r.a + LANE;
+    W sum[V][N] = {};
     s64 at = 0;
     u32 k = depth(o, alpha);
 #pragma unroll 1
     for (u32 l = 0; l < k; l++) {
-        W x = a[0], y = {};
-        if (WHOLE || i0 + ROWS + LANE < o.m)
-            y = a[ROWS];
+        W x[V] = {};
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            if (i0 + v * ROWS + LANE < o.m)
+                x[v] = a[v * ROWS];
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            W v = col[j][at];
-            high[j] = fma(x, v, high[j]);
-            low[j] = fma(y, v, low[j]);
+            W y = col[j][at];
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                sum[v][j] = fma(x[v], y, sum[v][j]);
         }
-        a += next;
-        at += step;
+        a += r.next;
+        at += c.step;
     }
-    leaveTile<W, W, N>(high, out, o, alpha, beta, i0, j0);
-    __nvvm_bar_warp_sync(~0u);
-    leaveTile<W, W, N>(low, out, o, alpha, beta, i0 + ROWS, j0);
-}
-
-// pairs is small for more than 32 rows of an A that lies as it is: a block has 64 of them.
-template <class W, int N> __device__ __attribute__((always_inline)) void pairs(const View &xa, const View &xb, const Output &o, u32 per) {
-    u32 batch = o.first + BLOCK_Z, i0 = BLOCK_X * 2 * ROWS, wide = (o.n + N - 1) / N;
-    const W *a = matrix<const W>(xa, batch) + i0, *b = matrix<const W>(xb, batch);
-    W *out = matrix<W>(o.c, batch);
-    W alpha = value<W>(o.alpha), beta = value<W>(o.beta);
-    u32 from = BLOCK_Y * per, end = wide - from < per ? wide : from + per;
-    s64 column = xb.op == 0 ? xb.ld : 1, step = xb.op == 0 ? 1 : xb.ld;
-    bool whole = i0 + 2 * ROWS <= o.m;
-#pragma unroll 1
-    for (u32 j = from; j < end; j++) {
-        if (whole)
-            pairTile<W, N, true>(a, xa.ld, b, column, step, out, o, alpha, beta, i0, j * N);
-        else
-            pairTile<W, N, false>(a, xa.ld, b, column, step, out, o, alpha, beta, i0, j * N);
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        leaveTile<W, W, N>(sum[v], out, o, alpha, beta, i0 + v * ROWS, j0);
         __nvvm_bar_warp_sync(~0u);
     }
+}
+
+// addStep adds what one of k gives.
+template <class W, int V, int N> __device__ __attribute__((always_inline)) void addStep(const W *a, const W *const (&col)[N], s64 at, W (&sum)[V][N]) {
+    W x[V];
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        x[v] = a[v * ROWS];
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        W y = col[j][at];
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            sum[v][j] = fma(x[v], y, sum[v][j]);
+    }
+}
+
+// wholeTile is V · 32 rows and N columns that are all there. A turn of its loop is four of k: what counts and moves addresses takes ports
+// that could multiply. DEEP: k of B lies together.
+template <class W, int V, int N, bool DEEP> __device__ __attribute__((always_inline)) void wholeTile(Rows<W> r, Columns<W> c, W *out, s64 ld, W alpha, W beta, u32 k) {
+    const W *col[N], *a = r.a + LANE;
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        col[j] = DEEP ? c.b + j * c.column : c.b + j;
+    W sum[V][N] = {};
+    s64 at = 0;
+    u32 l = 0;
+#pragma unroll 1
+    for (; l + 4 <= k; l += 4) {
+#pragma unroll
+        for (int u = 0; u < 4; u++) {
+            addStep<W, V, N>(a, col, DEEP ? at + u : at, sum);
+            a += r.next;
+            if (!DEEP)
+                at += c.step;
+        }
+        if (DEEP)
+            at += 4;
+    }
+#pragma unroll 1
+    for (; l < k; l++) {
+        addStep<W, V, N>(a, col, at, sum);
+        a += r.next;
+        at += DEEP ? 1 : c.step;
+    }
+    out += LANE;
+    if (zero(beta)) {
+#pragma unroll
+        for (int j = 0; j < N; j++)
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                out[j * ld + v * ROWS] = mul(alpha, sum[v][j]);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < N; j++)
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            W *p = out + j * ld + v * ROWS;
+            *p = fma(beta, *p, mul(alpha, sum[v][j]));
+        }
+}
+
+// smallColumns are the tiles of V · 32 rows from i0 on and columns from `from` to `end`: N at a time, and NARROW, N · 2 / 3, where that ends
+// with the last column. deep: k of B lies together.
+template <class W, int V, int N, int NARROW> __device__ __attribute__((always_inline)) void smallColumns(Rows<W> r, Columns<W> c, bool deep, W *out, const Output &o, W alpha, W beta, u32 i0, u32 from, u32 end) {
+    bool whole = i0 + V * ROWS <= o.m && o.part == 0;
+    u32 k = depth(o, alpha), wide = N;
+#pragma unroll 1
+    for (u32 j0 = from; j0 < end; j0 += wide) {
+        u32 left = end - j0;
+        wide = left <= NARROW || left == 2 * NARROW ? NARROW : N;
+        Columns<W> own = {c.b + (s64)j0 * c.column, c.column, c.step};
+        W *to = out + (s64)j0 * o.c.ld + i0;
+        if (!whole || left < wide) {
+            if (wide == N)
+                smallTile<W, V, N>(r, c, out, o, alpha, beta, i0, j0);
+            else
+                smallTile<W, V, NARROW>(r, c, out, o, alpha, beta, i0, j0);
+        } else if (deep) {
+            if (wide == N)
+                wholeTile<W, V, N, true>(r, own, to, o.c.ld, alpha, beta, k);
+            else
+                wholeTile<W, V, NARROW, true>(r, own, to, o.c.ld, alpha, beta, k);
+        } else {
+            if (wide == N)
+                wholeTile<W, V, N, false>(r, own, to, o.c.ld, alpha, beta, k);
+            else
+                wholeTile<W, V, NARROW, false>(r, own, to, o.c.ld, alpha, beta, k);
+        }
+        __nvvm_bar_warp_sync(~0u);
+    }
+}
+
+// Small is what a block of small has: its matrices, and its columns of C.
+template <class W, int N> struct Small {
+    const W *a;
+    Columns<W> b;
+    bool deep;
+    W *out, alpha, beta;
+    u32 from, end;
+    __device__ __attribute__((always_inline)) Small(const View &xa, const View &xb, const Output &o, u32 per) {
+        u32 batch = o.first + BLOCK_Z;
+        a = matrix<const W>(xa, batch);
+        deep = xb.op == 0;
+        b = {matrix<const W>(xb, batch), deep ? xb.ld : 1, deep ? 1 : xb.ld};
+        out = matrix<W>(o.c, batch);
+        alpha = value<W>(o.alpha), beta = value<W>(o.beta);
+        from = BLOCK_Y * per * N;
+        end = o.n - from < per * N ? o.n : from + per * N;
+    }
+};
+
+// pairs is small for more than 32 rows of an A that lies as it is: a block has 64 of them, two of a lane's. With N columns what all
+// lanes share is read for twice as many products, and there are half as many tiles to end.
+template <class W, int N> __device__ __attribute__((always_inline)) void pairs(const View &xa, const View &xb, const Output &o, u32 per) {
+    Small<W, N> s(xa, xb, o, per);
+    u32 i0 = BLOCK_X * 2 * ROWS;
+    smallColumns<W, 2, N, N * 2 / 3>({s.a + i0, xa.ld}, s.b, s.deep, s.out, o, s.alpha, s.beta, i0, s.from, s.end);
 }
 
 KERNEL pairs6_f32(View a, View b, Output o, u32 per, u32) { pairs<float, 6>(a, b, o, per); }
 
 template <class W, int N, int HIGH> __device__ __attribute__((always_inline)) void small(const View &xa, const View &xb, const Output &o, u32 per, u32 packed, W *rows, W *turn) {
-    u32 batch = o.first + BLOCK_Z, top = BLOCK_X * HIGH * ROWS;
-    u32 panels = (o.m - top + ROWS - 1) / ROWS, wide = (o.n + N - 1) / N;
+    Small<W, N> s(xa, xb, o, per);
+    u32 top = BLOCK_X * HIGH * ROWS, panels = (o.m - top + ROWS - 1) / ROWS;
     if (panels > HIGH)
         panels = HIGH;
-    const W *a = matrix<const W>(xa, batch), *b = matrix<const W>(xb, batch);
-    W *out = matrix<W>(o.c, batch);
-    W alpha = value<W>(o.alpha), beta = value<W>(o.beta);
-    u32 from = BLOCK_Y * per, end = wide - from < per ? wide : from + per;
-    s64 column = xb.op == 0 ? xb.ld : 1, step = xb.op == 0 ? 1 : xb.ld;
 #pragma unroll 1
     for (u32 i = 0; i < panels; i++) {
         u32 i0 = top + i * ROWS;
-        const W *at = rows;
-        s64 next = ROWS;
+        Rows<W> r = {rows, ROWS};
         if (packed) {
-            at = a + (s64)i0 * o.k;
+            r.a = s.a + (s64)i0 * o.k;
         } else if (xa.op == 0) { // rows lie together
-            at = a + i0;
-            next = xa.ld;
-            if (i0 + ROWS > o.m) {
-#pragma unroll 1
-                for (u32 j = from; j < end; j++) {
-                    smallTile<W, N, false>(at, next, b, column, step, out, o, alpha, beta, i0, j * N);
-                    __nvvm_bar_warp_sync(~0u);
-                }
-                continue;
-            }
+            r = {s.a + i0, xa.ld};
         } else {
-            packTurned<W, W, ROWS>(a + (s64)i0 * xa.ld, xa, rows, o.m - i0, o.k, 0, o.k, turn);
+            packTurned<W, W, ROWS>(s.a + (s64)i0 * xa.ld, xa, rows, o.m - i0, o.k, 0, o.k, turn);
             __nvvm_bar_warp_sync(~0u);
         }
-#pragma unroll 1
-        for (u32 j = from; j < end; j++) {
-            smallTile<W, N, true>(at, next, b, column, step, out, o, alpha, beta, i0, j * N);
-            __nvvm_bar_warp_sync(~0u);
-        }
+        smallColumns<W, 1, N, N * 2 / 3>(r, s.b, s.deep, s.out, o, s.alpha, s.beta, i0, s.from, s.end);
     }
 }
 
-// With two widths of tiles fewer columns are computed for nothing.
 #define SMALL(name, W, N)                                                                                                      \
     KERNEL small##N##_##name(View a, View b, Output o, u32 per, u32 packed) {                                                  \
         __shared__ W rows[ROWS * SMALL_K], turn[ROWS * TURN];                                                                  \
         small<W, N, 2>(a, b, o, per, packed, rows, turn);                                                                      \
     }
-SMALL(f32, float, 8)
 SMALL(f32, float, 12)
-SMALL(f64, double, 4)
 SMALL(f64, double, 6)
 
 // Small products of complex numbers have at most PARTS_K in k. The rows of A are laid into shared memory, split complex,

@@ -54,70 +54,173 @@ template <class W, int V, int N, bool WHOLE> __device__ __attribute__((always_in
     }
 }
 
-// slim is for a big matrix whose outer side lies together: a block takes V · 32 of it, as much as registers hold: the longer the piece of a
-// column that is read at once, the sooner the next one is on its way (four vectors, 96 numbers at a time, took three times as long as one,
-// 256 at a time). More than N vectors are taken N at a time, DEEP of k before the next ones, so that what was read is still in the first
-// cache; sums wait in shared memory.
-template <class W, int V, int N, int DEEP, bool WHOLE> __device__ __attribute__((always_inline)) void slimRows(const Skinny &s, const W *a, const W *b, W *out, W *wait) {
-    u32 row = BLOCK_X * V * 32 + LANE, step = s.few <= N ? s.k : DEEP;
-    W alpha = value<W>(s.alpha), beta = value<W>(s.beta);
-#pragma unroll 1
-    for (u32 l = 0; l < s.k; l += step) {
-        u32 end = s.k - l < step ? s.k : l + step;
-#pragma unroll 1
-        for (u32 j0 = 0; j0 < s.few; j0 += N) {
-            W sum[V][N] = {};
-            W *mine = wait + j0 * V * 32 + LANE;
-            if (l)
+// slim is for a big matrix whose outer side lies together, and at most N vectors: a block takes V · 32 of it, as much as registers hold:
+// the longer the piece of a column that is read at once, the sooner the next one is on its way (four vectors, 96 numbers at a time, took
+// three times as long as one, 256 at a time).
+template <class W, int V, int N, bool WHOLE> __device__ __attribute__((always_inline)) void slimRows(const Skinny &s, const W *a, const W *b, W *out) {
+    u32 row = BLOCK_X * V * 32 + LANE;
+    W alpha = value<W>(s.alpha), beta = value<W>(s.beta), sum[V][N] = {};
+    slimPart<W, V, N, WHOLE>(s, a, b, sum, row, 0, 0, s.k);
 #pragma unroll
-                for (int j = 0; j < N; j++)
+    for (int j = 0; j < N; j++)
 #pragma unroll
-                    for (int v = 0; v < V; v++)
-                        sum[v][j] = mine[(j * V + v) * 32];
-            slimPart<W, V, N, WHOLE>(s, a, b, sum, row, j0, l, end);
-            if (end < s.k) {
-#pragma unroll
-                for (int j = 0; j < N; j++)
-#pragma unroll
-                    for (int v = 0; v < V; v++)
-                        mine[(j * V + v) * 32] = sum[v][j];
+        for (int v = 0; v < V; v++) {
+            if (j >= s.few || !WHOLE && row + v * 32 >= s.outer)
                 continue;
-            }
-#pragma unroll
-            for (int j = 0; j < N; j++)
-#pragma unroll
-                for (int v = 0; v < V; v++) {
-                    if (j0 + j >= s.few || !WHOLE && row + v * 32 >= s.outer)
-                        continue;
-                    W *p = out + (s64)(j0 + j) * s.across;
-                    if (s.along == 1) // known to lie together
-                        finish(p + row + v * 32, sum[v][j], alpha, beta);
-                    else
-                        finish(p + (s64)(row + v * 32) * s.along, sum[v][j], alpha, beta);
-                }
+            W *p = out + (s64)j * s.across;
+            if (s.along == 1) // known to lie together
+                finish(p + row + v * 32, sum[v][j], alpha, beta);
+            else
+                finish(p + (s64)(row + v * 32) * s.along, sum[v][j], alpha, beta);
         }
-    }
 }
 
-template <class W, int V, int N, int DEEP> __device__ __attribute__((always_inline)) void slim(const Skinny &s, W *wait) {
+template <class W, int V, int N> __device__ __attribute__((always_inline)) void slim(const Skinny &s) {
     u32 batch = BLOCK_Z;
     const W *a = matrix<const W>(s.big, batch), *b = matrix<const W>(s.small, batch);
     W *out = matrix<W>(s.c, batch);
     if ((BLOCK_X + 1) * V * 32 <= s.outer)
-        slimRows<W, V, N, DEEP, true>(s, a, b, out, wait);
+        slimRows<W, V, N, true>(s, a, b, out);
     else
-        slimRows<W, V, N, DEEP, false>(s, a, b, out, wait);
+        slimRows<W, V, N, false>(s, a, b, out);
 }
 
-#define SLIM(name, W, V, N, DEEP)                                                                                              \
-    KERNEL slim_##name(Skinny s) {                                                                                             \
-        __shared__ W wait[N > 1 ? V * 32 * FEW : 1];                                                                           \
-        slim<W, V, N, DEEP>(s, wait);                                                                                          \
+#define SLIM(name, W, V, N) \
+    KERNEL slim_##name(Skinny s) { slim<W, V, N>(s); }
+SLIM(one_f32, float, 8, 1)
+SLIM(one_f64, double, 4, 1)
+SLIM(two_f32, float, 6, 2)
+SLIM(two_f64, double, 3, 2)
+
+// With more vectors a block lays DEEP of k of its V · 32 rows into shared memory, and multiplies them P · 32 rows and N vectors at a time:
+// where they lie, columns at a distance of pages share the few places that a first cache has for them, and each pass over more than a
+// dozen of them came from the second. Sums wait in shared memory meanwhile.
+enum { DEEP = 32 };
+
+// manyStep adds what one of k gives.
+template <class W, int P, int N> __device__ __attribute__((always_inline)) void manyStep(const W *a, const W *const (&col)[N], s64 at, W (&sum)[P][N]) {
+    W x[P];
+#pragma unroll
+    for (int p = 0; p < P; p++)
+        x[p] = a[p * 32];
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        W y = col[j][at];
+#pragma unroll
+        for (int p = 0; p < P; p++)
+            sum[p][j] = fma(x[p], y, sum[p][j]);
     }
-SLIM(one_f32, float, 8, 1, 32)
-SLIM(some_f32, float, 6, 2, 32)
-SLIM(one_f64, double, 4, 1, 32)
-SLIM(some_f64, double, 3, 2, 32)
+}
+
+// manySums adds the products of `deep` of k. TOGETHER: k of the vectors lies together; then a turn of the loop is four of k, as in wholeTile.
+template <class W, int V, int P, int N, bool TOGETHER> __device__ __attribute__((always_inline)) void manySums(const W *a, const W *const (&col)[N], s64 step, u32 deep, W (&sum)[P][N]) {
+    s64 at = 0;
+    u32 l = 0;
+#pragma unroll 1
+    for (; l + 4 <= deep; l += 4) {
+#pragma unroll
+        for (int u = 0; u < 4; u++) {
+            manyStep<W, P, N>(a + u * V * 32, col, TOGETHER ? at + u : at, sum);
+            if (!TOGETHER)
+                at += step;
+        }
+        a += 4 * V * 32;
+        if (TOGETHER)
+            at += 4;
+    }
+#pragma unroll 1
+    for (; l < deep; l++) {
+        manyStep<W, P, N>(a, col, at, sum);
+        a += V * 32;
+        at += TOGETHER ? 1 : step;
+    }
+}
+
+// layMany lays `deep` of k out from p on. WHOLE: all of these rows are there.
+template <class W, int V, bool WHOLE> __device__ __attribute__((always_inline)) void layMany(W *rows, const W *p, s64 next, u32 row, u32 outer, u32 deep) {
+#pragma unroll 1
+    for (u32 l = 0; l < deep; l++) {
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            W x = {};
+            if (WHOLE || row + v * 32 < outer)
+                x = p[v * 32];
+            rows[v * 32] = x;
+        }
+        p += next;
+        rows += V * 32;
+    }
+}
+
+template <class W, int V, int P, int N> __device__ __attribute__((always_inline)) void many(const Skinny &s, W *rows, W *wait) {
+    const W *a = matrix<const W>(s.big, BLOCK_Z), *b = matrix<const W>(s.small, BLOCK_Z);
+    W *out = matrix<W>(s.c, BLOCK_Z);
+    W alpha = value<W>(s.alpha), beta = value<W>(s.beta);
+    u32 top = BLOCK_X * V * 32, left = s.outer - top;
+    bool whole = left >= V * 32;
+#pragma unroll 1
+    for (u32 l = 0; l < s.k; l += DEEP) {
+        u32 deep = s.k - l < DEEP ? s.k - l : DEEP;
+        const W *from = a + (s64)l * s.next + top + LANE;
+        if (whole)
+            layMany<W, V, true>(rows + LANE, from, s.next, top + LANE, s.outer, deep);
+        else
+            layMany<W, V, false>(rows + LANE, from, s.next, top + LANE, s.outer, deep);
+        __nvvm_bar_warp_sync(~0u);
+#pragma unroll 1
+        for (u32 h = 0; h < V && h * 32 < left; h += P)
+#pragma unroll 1
+            for (u32 j0 = 0; j0 < s.few; j0 += N) {
+                const W *col[N];
+#pragma unroll
+                for (int j = 0; j < N; j++)
+                    col[j] = b + (s64)(j0 + j < s.few ? j0 + j : s.few - 1) * s.smallAt + (s64)l * s.smallNext;
+                W sum[P][N] = {}, *mine = wait + (j0 * V + h * N) * 32 + LANE;
+                if (l)
+#pragma unroll
+                    for (int j = 0; j < N; j++)
+#pragma unroll
+                        for (int p = 0; p < P; p++)
+                            sum[p][j] = mine[(j * P + p) * 32];
+                const W *at = rows + h * 32 + LANE;
+                if (s.smallNext == 1)
+                    manySums<W, V, P, N, true>(at, col, 1, deep, sum);
+                else
+                    manySums<W, V, P, N, false>(at, col, s.smallNext, deep, sum);
+                if (l + DEEP < s.k) {
+#pragma unroll
+                    for (int j = 0; j < N; j++)
+#pragma unroll
+                        for (int p = 0; p < P; p++)
+                            mine[(j * P + p) * 32] = sum[p][j];
+                    continue;
+                }
+#pragma unroll
+                for (int j = 0; j < N; j++)
+#pragma unroll
+                    for (int p = 0; p < P; p++) {
+                        u32 row = top + (h + p) * 32 + LANE;
+                        if (j0 + j >= s.few || row >= s.outer)
+                            continue;
+                        W *to = out + (s64)(j0 + j) * s.across;
+                        if (s.along == 1) // known to lie together
+                            finish(to + row, sum[p][j], alpha, beta);
+                        else
+                            finish(to + (s64)row * s.along, sum[p][j], alpha, beta);
+                    }
+                __nvvm_bar_warp_sync(~0u);
+            }
+        __nvvm_bar_warp_sync(~0u);
+    }
+}
+
+#define MANY(name, W, V, P, N)                                                                                                 \
+    KERNEL slim_many_##name(Skinny s) {                                                                                        \
+        __shared__ W rows[V * 32 * DEEP], wait[V * 32 * FEW];                                                                  \
+        many<W, V, P, N>(s, rows, wait);                                                                                       \
+    }
+MANY(f32, float, 6, 2, 4)
+MANY(f64, double, 3, 1, 4)
 
 // Complex numbers are pairs of reals as they lie, and nothing is shuffled before the end: a lane has one part of a number of the big matrix,
 // and its products with either part of the vector's.
