@@ -387,7 +387,7 @@ func (e *emitter) set(v *ir.Value, x ll.Val) {
 	if v.Shape.Kind >= ir.Affine {
 		r.scalar = x
 	} else {
-		r.vec = x
+		r.vec, r.scalar = x, ll.Val{} // a guess's lane 0 is of the last region that had this code, until setGuess
 	}
 	e.saved(v)
 }
