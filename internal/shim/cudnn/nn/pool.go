@@ -70,6 +70,14 @@ func (r *Run) Pool(p Pool, s Scale, x, y Tensor) error {
 	x, y = flat(x, poolDims+2), flat(y, poolDims+2)
 	n := y.Count()
 	var q shim.Params
+	if w, ok := p.rows(x, y, y); ok {
+		w.put(&q)
+		putScale(&q, s)
+		putStrided(&q, w.tensor(x))
+		putStrided(&q, w.tensor(y))
+		q.U32(uint32(x.Type), uint32(y.Type))
+		return r.launch(poolRowKernels, "poolRowsForward"+suffix, w.grid(y), oneWarp, &q)
+	}
 	p.put(&q, x, y)
 	putScale(&q, s)
 	putStrided(&q, x)
@@ -91,6 +99,9 @@ func (r *Run) PoolBackward(p Pool, s Scale, x, dy, dx Tensor) error {
 		return err
 	}
 	defer done()
+	if did, err := r.poolBackwardRows(p, s, where, x, dy, dx); did || err != nil {
+		return err
+	}
 	if err := r.PoolLargest(p, x, dy, where); err != nil {
 		return err
 	}
@@ -124,6 +135,11 @@ func (r *Run) PoolGradient(p Pool, s Scale, where uint64, dy, dx Tensor) error {
 		return err
 	}
 	dy, dx = flat(dy, poolDims+2), flat(dx, poolDims+2)
+	if where == 0 {
+		if w, ok := p.rows(dx, dy, dx); ok {
+			return r.poolGradientRows(w, s, dy, dx, Tensor{}, suffix)
+		}
+	}
 	var q shim.Params
 	p.put(&q, dx, dy)
 	putScale(&q, s)

@@ -93,13 +93,24 @@ func poolRef(p Pool, x, dy array) (y, dx array) {
 
 func TestPool(t *testing.T) {
 	r := onDevice(t)
-	for range r.times(60) {
+	limit := poolLimit
+	defer func() { poolLimit = limit }()
+	for i := range r.times(120) {
+		if poolLimit = limit; i%4 == 0 { // every index as if it needed 64 bits
+			poolLimit = 0
+		}
 		n := 1 + r.rng.IntN(3)
 		p := Pool{Mode: PoolMode(r.rng.IntN(3)), NaN: r.coin()}
 		dim, out := []int64{r.pick(1, 2, 3), r.pick(1, 3, 5)}, []int64(nil)
+		if !r.tiny && n < 3 && r.coin() { // lanes walk the channels, more of them than a warp has
+			dim[1] = r.pick(17, 33, 40)
+		}
 		out = append(out, dim...)
-		for range n {
+		for d := range n {
 			in, w := r.pick(4, 5, 7, 9), r.pick(1, 2, 3, 4)
+			if !r.tiny && d == n-1 && dim[1] < 6 { // rows of several warps
+				in = r.pick(4, 5, 9, 20, 33, 70)
+			}
 			pad, s := r.rng.Int64N(w), r.pick(1, 2, 3)
 			p.Window, p.Pad, p.Stride = append(p.Window, w), append(p.Pad, pad), append(p.Stride, s)
 			dim, out = append(dim, in), append(out, 1+(in+2*pad-w)/s)
