@@ -82,6 +82,8 @@ type emitter struct {
 	halves map[*ir.Value]ll.Val  // likewise, the low halves of offsets
 	where  string                // the block that cache is good for
 	images map[*ir.Inst][]ll.Val // what loads of vectors read, as it lies in memory: of this block
+	wides  map[*ir.Inst]wideImage
+	raw    []ll.Val // what the last load of vectors read
 	labels map[*ir.Block]string
 	phis   map[*ir.Inst]*phiPair
 	line   int32
@@ -137,7 +139,7 @@ func targetOf(cfg Config) target {
 }
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
-	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, halves: map[*ir.Value]ll.Val{}, images: map[*ir.Inst][]ll.Val{}, labels: map[*ir.Block]string{},
+	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, halves: map[*ir.Value]ll.Val{}, images: map[*ir.Inst][]ll.Val{}, wides: map[*ir.Inst]wideImage{}, labels: map[*ir.Block]string{},
 		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, folds: map[*ir.Value]folded{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu, e.interleaved = targetOf(cfg), interleaving(m, cfg.Block)
 	e.Flush = allFlushed(e.f)

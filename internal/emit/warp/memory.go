@@ -209,6 +209,7 @@ func (e *emitter) loadVectors(a *access, p ll.Val) []ll.Val {
 	for i := range n {
 		raw = append(raw, e.maskedLoad(t, e.w, a.elem, e.at(p, i*e.w*a.elem), ll.Val{}, true, a.ro))
 	}
+	e.raw = raw
 	for i := range n {
 		out = append(out, e.pick(raw, n, i))
 	}
@@ -247,7 +248,11 @@ func (e *emitter) loadWide(a *access) []ll.Val {
 	}
 	fast := func() []ll.Val { return e.loadVectors(a, e.pointer(a.in.Space, e.scalar(a.in.Args[0]))) }
 	if a.all {
-		return fast()
+		out := fast()
+		if a.elem == 4 && !watched(a.in) {
+			e.wides[a.in] = wideImage{a.in.Block, e.raw}
+		}
+		return out
 	}
 	full := e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1))
 	return e.choose(full, "wide", fast, func() []ll.Val { return e.gather(a) })
@@ -499,6 +504,13 @@ func (e *emitter) storeVectors(a *access, p ll.Val, vals []*ir.Value) []ll.Val {
 func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 	fast := func() []ll.Val { return e.storeVectors(a, e.pointer(a.in.Space, e.scalar(a.in.Args[0])), vals) }
 	if a.all {
+		if image := e.imageStored(a.in, vals); image != nil {
+			p := e.pointer(a.in.Space, e.scalar(a.in.Args[0]))
+			for i, part := range image {
+				e.Store(part, e.at(p, i*e.w*a.elem), a.elem)
+			}
+			return
+		}
 		fast()
 		return
 	}
