@@ -148,10 +148,11 @@ func (p *nextBlock) ahead(in *ir.Inst, size int64) int64 {
 	p.at = in
 	l := p.a.li.Innermost(in.Block)
 	if l == nil {
-		if d := p.moves(in.Args[0], 0); d == nil || !d.Const || d.Int() != int64(p.a.st.cfg.Block[0])*size {
+		d := p.moves(in.Args[0], 0)
+		if d == nil || !d.Const || d.Int() < int64(p.a.st.cfg.Block[0])*size || d.Int() > page {
 			return 0
 		}
-		return streamAhead
+		return (streamAhead + d.Int() - 1) / d.Int() * d.Int()
 	}
 	if in.Op != ir.Store || len(l.Latches) != 1 { // what is read in order the processor sees coming
 		return 0

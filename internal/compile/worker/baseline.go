@@ -13,7 +13,7 @@ import (
 // baselineForce are the passes that baseline code goes without. Processor time to compile the bench kernels, of 907 ms with all of them:
 // 826 without prefetch, 758 without warp_jam, between 900 and 990 without one of the others. But code without warp_jam is slow: a third
 // of the speed in reduce_shuffle, half in sgemm_tiled16. Without prefetch no row is slower.
-var baselineForce = map[string]bool{"prefetch": false}
+var baselineForce = map[string]bool{"prefetch": false, "full_block_versioning": false}
 
 // atBaseline compiles a kernel without libLLVM.
 func (p *Pipeline) atBaseline(req *compile.Request, t *clock) (*compile.Result, error) {
