@@ -89,7 +89,7 @@ var passes = [...]Pass{
 	{"cse 2", cse, 0, graph, "masks are computed more than once"},
 	{"dce 2", dce, 0, graph, "latches of values nobody reads"},
 	{"warp_pacing", warpPacing, 0, graph, "no warp runs far ahead of others that still read what it writes"},
-	{"warp_jam", warpJam, optional, graph, "warps that share what they read are jammed"},
+	{"warp_jam", warpJam, optional, nothing, "warps that share what they read are jammed"},
 	{"full_mask_versioning", fullMaskVersioning, optional, nothing, "warps without a lane on the border need no masks"},
 	{"full_block_versioning", fullBlockVersioning, optional, nothing, "what lies inside, warp or block, is asked once"},
 	{"full_mask_loops", fullMaskLoops, optional, nothing, "jammed warps of which no lane has left need no masks"},

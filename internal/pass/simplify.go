@@ -11,9 +11,9 @@ import (
 // value are gone, no branch has a constant condition, and fields at known places are shifts and masks. Floating-point operations are left to LLVM, which rounds as
 // they say.
 func simplify(st *state) error {
-	f := st.f
+	f, block := st.f, st.lies()
 	for range 50 {
-		changed := simplifyOnce(f, st.cfg.Block)
+		changed := simplifyOnce(f, block)
 		changed = simplifyBranches(f) || changed
 		changed = expandFields(f) || changed
 		if !changed {
@@ -23,6 +23,32 @@ func simplify(st *state) error {
 	prune(f)
 	mergeChains(f)
 	return nil
+}
+
+// lies is the shape in which the numbers of threads lie: the block's, or if all its warps are jammed the first warp's, to which the
+// others add constants.
+func (st *state) lies() [3]uint32 {
+	n := st.cfg.Block
+	if x := min(n[0], 32); st.m.Jam > 1 && uint32(st.m.Jam)*32 == n[0]*n[1]*n[2] && 32%x == 0 && (n[0] <= 32 || n[1]*n[2] == 1) {
+		return [3]uint32{x, 32 / x, 1}
+	}
+	return n
+}
+
+// withoutLanes takes away what no lane does; what it would load is nothing that anybody reads.
+func withoutLanes(in *ir.Inst, with map[*ir.Value]*ir.Value) bool {
+	if in.Mask == nil || !isFalse(in.Mask) || in.Op != ir.Load && in.Op != ir.Store || in.Volatile {
+		return false
+	}
+	for _, r := range in.Results {
+		if r.Type.Bits() > 64 {
+			return false
+		}
+	}
+	for _, r := range in.Results {
+		with[r] = ir.ConstInt(r.Type, 0)
+	}
+	return true
 }
 
 func simplifyOnce(f *ir.Func, block [3]uint32) bool {
@@ -47,6 +73,10 @@ func simplifyOnce(f *ir.Func, block [3]uint32) bool {
 				if in.Mask = find(in.Mask); isTrue(in.Mask) {
 					in.Mask = nil
 				}
+			}
+			if withoutLanes(in, with) {
+				changed = true
+				continue
 			}
 			if len(in.Results) == 1 && in.Op.Row().Effects == 0 {
 				if v := find2(fold(in, block), find); v != nil && v != in.Results[0] {

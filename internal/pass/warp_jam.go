@@ -42,6 +42,9 @@ func warpJam(st *state) error {
 	j.steps(false)
 	j.apply()
 	st.m.Jam = j.n
+	if err := simplify(st); err != nil { // in warps beyond the first some lanes are known not to act
+		return err
+	}
 	return dce(st)
 }
 
