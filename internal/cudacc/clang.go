@@ -72,6 +72,11 @@ func (p *Place) tuning() []string {
 // what clang does not know counts as older than all: 19 then writes the launches of CUDA 9.1, by cudaConfigureCall.
 const targetSDK = "-target-sdk-version=12.0"
 
+// undefinedArguments lets a thread hand over a variable that it has not set. Kernels do so wherever one lane computes and a shuffle
+// gives the others its result: int v; if (lane == leader) v = atomicAdd(n, m); v = __shfl_sync(mask, v, leader). By clang's own rules
+// such an argument is undefined behaviour, so that all lanes are the leader. Nothing of nvcc's goes by that.
+const undefinedArguments = "-no-enable-noundef-analysis"
+
 // language are the arguments that a precompiled header depends on.
 func (o *Options) language(p *Place) []string {
 	major, minor := o.Release.Version()
@@ -82,7 +87,7 @@ func (o *Options) language(p *Place) []string {
 	}
 	ptx, _ := strconv.Atoi(strings.ReplaceAll(o.Release.PTX(), ".", ""))
 	args := []string{
-		"-triple", "nvptx64-nvidia-cuda", "-aux-triple", host, "-x", "cuda", "-fcuda-is-device", "-std=" + o.Std,
+		"-triple", "nvptx64-nvidia-cuda", "-aux-triple", host, "-x", "cuda", "-fcuda-is-device", "-std=" + o.Std, undefinedArguments,
 		"-target-cpu", o.cpu(p.Major), "-target-feature", fmt.Sprintf("+ptx%d", min(ptx, ptxOf(p.Major))), targetSDK,
 		"-U__CUDA_ARCH__", "-D__CUDA_ARCH__=" + number + "0", "-D__CUDA_ARCH_LIST__=" + number + "0",
 		"-D__CUDACC_RTC__=1", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1",

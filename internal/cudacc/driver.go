@@ -25,7 +25,7 @@ func (c *Compiler) both(p *Place) []string {
 	major, minor := c.Release.Version()
 	args := []string{
 		"-x", "cuda", "-nocudainc", "-nocudalib", "--no-offload-new-driver", "-Wno-unknown-cuda-version", "-Wno-unknown-warning-option", "-fgnu-keywords", // typeof
-		"-Xclang=" + targetSDK, "-Xclang=-fcuda-allow-variadic-functions",
+		"-Xclang=" + targetSDK, "-Xclang=-fcuda-allow-variadic-functions", "-Xclang=" + undefinedArguments,
 		"-D__NVCC__=1", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1",
 		fmt.Sprintf("-D__CUDACC_VER_MAJOR__=%d", major), fmt.Sprintf("-D__CUDACC_VER_MINOR__=%d", minor), fmt.Sprintf("-D__CUDACC_VER_BUILD__=%d", c.Release.Build()),
 	}
