@@ -220,7 +220,7 @@ if [ -z "$only" ] && ls cmd/kudzu/*.go >/dev/null 2>&1; then
 	ln -sfn lib "$dist/lib64"
 	# Where a folder of CUDA has it. The oldest libLLVM writes it, so that all read it.
 	bc=$dist/nvvm/libdevice/libdevice.10.bc
-	if newer "$bc" "$root/internal/libdevice/zkernels.lz4" "$0"; then
+	if newer "$bc" "$root/internal/libdevice/zkernels.lz4" "$root/internal/libdevice/cnames.go" "$0"; then
 		oldest=$("$root/scripts/setup.sh" found | tr ' ' '\n' | sort -n | head -n 1)
 		KUDZU_LLVM=$("$root/scripts/setup.sh" library "$oldest" || true) "$dist/bin/kudzu" libdevice "$bc"
 	fi

@@ -16,6 +16,7 @@ type Place struct {
 	Resources string // clang's own headers are in include below it
 	Headers   string // ours
 	Libdevice string // the math functions as bitcode; "" without
+	CNames    string // the same by C's names, which is linked first; "" without
 	PCH       string // the precompiled prelude; "" without
 	Work      string // the folder of this compilation: its source, and its headers below HeaderRoot
 	Overlay   string // of files that clang sees otherwise than they are; "" without
@@ -77,6 +78,9 @@ const targetSDK = "-target-sdk-version=12.0"
 // such an argument is undefined behaviour, so that all lanes are the leader. Nothing of nvcc's goes by that.
 const undefinedArguments = "-no-enable-noundef-analysis"
 
+// callsOfC has __builtin_sinf in device code call sinf, which Place.CNames has, and not be llvm.sin, which NVPTX has no code for.
+const callsOfC = "-fmath-errno"
+
 // language are the arguments that a precompiled header depends on.
 func (o *Options) language(p *Place) []string {
 	major, minor := o.Release.Version()
@@ -103,6 +107,7 @@ func (o *Options) language(p *Place) []string {
 		args []string
 	}{
 		{o.Std != "c++03", []string{"-fcxx-exceptions", "-fexceptions"}},
+		{p.CNames != "", []string{callsOfC}},
 		{o.Relocatable, []string{"-fgpu-rdc", "-D__CUDACC_RDC__=1"}},
 		{o.FTZ, []string{"-fdenormal-fp-math-f32=preserve-sign,preserve-sign"}},
 		{o.NoFMA, []string{"-ffp-contract=off"}},
@@ -170,6 +175,9 @@ func (o *Options) args(p *Place, name string, look bool, files ...string) []stri
 		args = append(args, "-debug-info-kind=line-directives-only", "-dwarf-version=2", "-fno-dwarf-directory-asm")
 	}
 	if p.Libdevice != "" && !o.SyntaxOnly && !o.LTO && !look {
+		if p.CNames != "" {
+			args = append(args, "-mlink-builtin-bitcode", p.CNames)
+		}
 		args = append(args, "-mlink-builtin-bitcode", p.Libdevice)
 	}
 	headers := filepath.Join(p.Work, HeaderRoot)

@@ -81,6 +81,7 @@ func (c *Compiler) Device(p *Place) []string {
 		{!c.Debug || c.Optimise, []string{"-O3"}},
 		{c.Debug, []string{"-Xclang=-debug-info-kind=limited", "-Xclang=-dwarf-version=2"}},
 		{c.Lines && !c.Debug, []string{"-Xclang=-debug-info-kind=line-directives-only", "-Xclang=-dwarf-version=2"}},
+		{p.Libdevice != "" && p.CNames != "", []string{"-Xclang=" + callsOfC, "-Xclang=-mlink-builtin-bitcode", "-Xclang=" + p.CNames}},
 		{p.Libdevice != "", []string{"-Xclang=-mlink-builtin-bitcode", "-Xclang=" + p.Libdevice}},
 	} {
 		if f.on {

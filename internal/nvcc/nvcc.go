@@ -20,6 +20,7 @@ import (
 	"kudzu/internal/compile"
 	"kudzu/internal/config"
 	"kudzu/internal/cudacc"
+	"kudzu/internal/libdevice"
 )
 
 // Name is the program's.
@@ -244,8 +245,11 @@ func (b *build) tools() error {
 	if _, err := os.Stat(filepath.Join(b.place.Headers, cudacc.Prelude)); err != nil {
 		return fatalf("the headers of CUDA C++ are not installed: %v", err)
 	}
-	if lib := filepath.Join(b.home, "nvvm/libdevice/libdevice.10.bc"); exists(lib) {
+	if lib := filepath.Join(b.home, libdevice.File); exists(lib) {
 		b.place.Libdevice = lib
+	}
+	if lib := filepath.Join(b.home, libdevice.CFile); exists(lib) {
+		b.place.CNames = lib
 	}
 	return b.parallelSources()
 }

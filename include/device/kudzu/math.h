@@ -317,6 +317,20 @@ KUDZU_HD long long llmax(long long x, long long y) { return max(x, y); }
 KUDZU_HD unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
 KUDZU_HD unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
+#ifdef __CUDA_ARCH__
+// clang 22 has an instruction for __builtin_modf that NVPTX does not know. libstdc++ and CCCL call it.
+#define KUDZU_MODF(name, T, f)                                                                                        \
+  KUDZU_HD T name(T x, T *i) {                                                                                        \
+    *i = __builtin_trunc##f(x);                                                                                       \
+    return __builtin_copysign##f(__builtin_isinf(x) ? T(0) : x - *i, x);                                              \
+  }
+KUDZU_MODF(__kudzu_modf, double, )
+KUDZU_MODF(__kudzu_modff, float, f)
+#undef KUDZU_MODF
+#define __builtin_modf(x, i) __kudzu_modf(x, i)
+#define __builtin_modff(x, i) __kudzu_modff(x, i)
+#endif
+
 #undef KUDZU_OVERLOAD1
 #undef KUDZU_OVERLOAD2
 #undef KUDZU_MATH1

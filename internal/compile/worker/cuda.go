@@ -13,6 +13,7 @@ import (
 
 	"kudzu/internal/compile"
 	"kudzu/internal/cudacc"
+	"kudzu/internal/libdevice"
 	"kudzu/internal/nvvmir"
 )
 
@@ -118,8 +119,11 @@ func (f *clangs) place() (*cudacc.Place, error) {
 	if p.Major == 0 {
 		return nil, missing("clang's own headers are not installed: no %s; on Debian and Ubuntu they are in package libclang-common-VERSION-dev", filepath.Join(filepath.Dir(program), "../lib/clang/VERSION/include"))
 	}
-	if lib := filepath.Join(f.home, "nvvm/libdevice/libdevice.10.bc"); exists(lib) {
+	if lib := filepath.Join(f.home, libdevice.File); exists(lib) {
 		p.Libdevice = lib
+	}
+	if lib := filepath.Join(f.home, libdevice.CFile); exists(lib) {
+		p.CNames = lib
 	}
 	var err error
 	p.Work, err = f.folder()
