@@ -124,10 +124,25 @@ func known(release cudacc.Release, name string) (arch string, isReal bool, err e
 	number := strings.TrimRight(arch, "af")
 	n, e := strconv.Atoi(number)
 	suffix := strings.TrimPrefix(arch, number)
+	if older, ok := retired(n); e == nil && ok && suffix == "" && kind != "lto" && !slices.Contains(release.Archs(), int32(n)) {
+		return older, kind == "sm", nil
+	}
 	if e != nil || kind != "sm" && kind != "compute" && kind != "lto" || len(suffix) > 1 || !slices.Contains(release.Archs(), int32(n)) || suffix != "" && (n < 90 || n == 90 && suffix == "f") {
 		return "", false, fatalf("Unsupported gpu architecture '%s'", name)
 	}
 	return arch, kind == "sm", nil
+}
+
+// retired are architectures that a release has given up, as makefiles still name them: what runs our code takes any PTX. The oldest that
+// is written is 50, also for those before it.
+func retired(n int) (arch string, ok bool) {
+	switch n {
+	case 20, 21, 30, 32, 35, 37:
+		return "50", true
+	case 50, 52, 53, 60, 61, 62, 70, 72:
+		return strconv.Itoa(n), true
+	}
+	return "", false
 }
 
 // everyArch is what all and all-major stand for; PTX of the newest one is for what comes later.

@@ -76,6 +76,8 @@ func TestArchs(t *testing.T) {
 		{"-arch=compute_80 -code=sm_80,sm_86,compute_80", "80:80,86"},
 		{"-arch=native", "89:89"},
 		{"-gencode arch=compute_80,code=sm_80 --generate-code=arch=compute_80,code=[sm_86,compute_80] -gencode arch=compute_90,code=compute_90", "80:80,86 90:"},
+		{"-arch=sm_60", "60:60"},
+		{"-gencode arch=compute_35,code=sm_35 -gencode arch=compute_70,code=compute_70", "50:50 70:"},
 		{"-arch=all-major", "75:75 80:80 90:90 100:100 110:110 120:120"},
 	} {
 		o, err := parse(strings.Fields(c.args))
