@@ -152,4 +152,10 @@ curandStatus_t curandGetScrambleConstants64(unsigned long long **constants);
 
 #undef KUDZU_ALIGN
 
+#if defined(__has_include)
+#if __has_include("kudzu/curand.h")
+#include "kudzu/curand.h"
+#endif
+#endif
+
 #endif

@@ -17,6 +17,7 @@ var before = map[string]string{"cudart": "kudzu/vector.h", "cublas": "cuda_bf16.
 var after = map[string][][2]string{
 	"cublas":   {{"defined(__has_include)", "cuComplex.h"}, {"defined(__cplusplus) && defined(__has_include)", "kudzu/cublas.h"}},
 	"cufft":    {{"defined(__has_include)", "cuComplex.h"}, {"defined(__has_include)", "kudzu/cufft.h"}},
+	"curand":   {{"defined(__has_include)", "kudzu/curand.h"}},
 	"cusparse": {{"defined(__has_include)", "cuComplex.h"}},
 }
 

@@ -52,8 +52,11 @@ typedef curandStateSobol32 curandStateScrambledSobol32;
 typedef curandStateSobol64 curandStateSobol64_t;
 typedef curandStateSobol64 curandStateScrambledSobol64_t;
 typedef curandStateSobol64 curandStateScrambledSobol64;
+#ifndef KUDZU_CURAND_VECTORS
+#define KUDZU_CURAND_VECTORS
 typedef unsigned int curandDirectionVectors32_t[32];
 typedef unsigned long long curandDirectionVectors64_t[64];
+#endif
 
 #define KUDZU_R static __device__ __inline__
 

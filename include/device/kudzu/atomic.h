@@ -95,6 +95,43 @@ KUDZU_ATOMIC_CAS(atomicCAS, "gpu", unsigned short, "b16", "h")
 KUDZU_ATOMIC_CAS(atomicCAS_block, "cta", unsigned short, "b16", "h")
 KUDZU_ATOMIC_CAS(atomicCAS_system, "sys", unsigned short, "b16", "h")
 
+// Any 16 bytes, capability 9.0 and newer.
+template <class T, bool is> struct __kudzu_16_bytes {};
+template <class T> struct __kudzu_16_bytes<T, true> {
+  typedef T type;
+};
+#define KUDZU_ATOMIC_16(suffix, scope)                                                                                \
+  template <class T>                                                                                                  \
+  KUDZU_D typename __kudzu_16_bytes<T, sizeof(T) == 16 && alignof(T) >= 16>::type atomicCAS##suffix(T *p, T compare,  \
+                                                                                                    T v) {            \
+    __kudzu_ull r[2], c[2], w[2];                                                                                     \
+    __builtin_memcpy(c, &compare, 16);                                                                                \
+    __builtin_memcpy(w, &v, 16);                                                                                      \
+    asm volatile("{.reg .b128 r, c, v; mov.b128 c, {%3, %4}; mov.b128 v, {%5, %6};"                                   \
+                 " atom.relaxed." scope ".cas.b128 r, [%2], c, v; mov.b128 {%0, %1}, r;}"                             \
+                 : "=l"(r[0]), "=l"(r[1])                                                                             \
+                 : "l"(p), "l"(c[0]), "l"(c[1]), "l"(w[0]), "l"(w[1])                                                 \
+                 : "memory");                                                                                         \
+    __builtin_memcpy(&v, r, 16);                                                                                      \
+    return v;                                                                                                         \
+  }                                                                                                                   \
+  template <class T>                                                                                                  \
+  KUDZU_D typename __kudzu_16_bytes<T, sizeof(T) == 16 && alignof(T) >= 16>::type atomicExch##suffix(T *p, T v) {     \
+    __kudzu_ull r[2], w[2];                                                                                           \
+    __builtin_memcpy(w, &v, 16);                                                                                      \
+    asm volatile("{.reg .b128 r, v; mov.b128 v, {%3, %4};"                                                            \
+                 " atom.relaxed." scope ".exch.b128 r, [%2], v; mov.b128 {%0, %1}, r;}"                               \
+                 : "=l"(r[0]), "=l"(r[1])                                                                             \
+                 : "l"(p), "l"(w[0]), "l"(w[1])                                                                       \
+                 : "memory");                                                                                         \
+    __builtin_memcpy(&v, r, 16);                                                                                      \
+    return v;                                                                                                         \
+  }
+KUDZU_ATOMIC_16(, "gpu")
+KUDZU_ATOMIC_16(_block, "cta")
+KUDZU_ATOMIC_16(_system, "sys")
+#undef KUDZU_ATOMIC_16
+
 // Vectors of floats, capability 9.0 and newer, in global memory only.
 #define KUDZU_ATOMIC_FLOAT2(name, scope)                                                                              \
   KUDZU_D float2 name(float2 *p, float2 v) {                                                                          \

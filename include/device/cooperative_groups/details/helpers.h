@@ -1,0 +1,2 @@
+// A name that programs include; cooperative_groups.h has it all.
+#include "../../cooperative_groups.h"

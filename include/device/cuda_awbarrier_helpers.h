@@ -1,0 +1,2 @@
+// A name that programs include; cuda_awbarrier.h has it all.
+#include "cuda_awbarrier.h"

@@ -1,0 +1,2 @@
+// A name that programs include; cuda_fp8.h has it all.
+#include "cuda_fp8.h"

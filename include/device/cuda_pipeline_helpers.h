@@ -1,0 +1,2 @@
+// A name that programs include; cuda_pipeline.h has it all.
+#include "cuda_pipeline.h"

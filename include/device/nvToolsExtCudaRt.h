@@ -1,0 +1,2 @@
+// A name that programs of CUDA 12 and before include.
+#include "nvtx3/nvToolsExtCudaRt.h"
