@@ -96,7 +96,7 @@ var rules = []rule{
 	{room: "shim/*", may: "packed shim shim/again backend driver cudart handle hostmem roster softfloat spec/* logx", why: "a library that has no row of its own"},
 	{room: "libraries", may: "backend/compare compile shim/* shim/cublas/* shim/cublaslt/* shim/cudnn/* shim/cufft/* shim/cusolver/* shim/cusparse/* shim/nccl/* logx", why: "the one list of what libraries need before their first call"},
 	{room: "toolkit", may: "assemble cubin fatbin driver ptx ptx/check ptx/isa", why: "NVIDIA's programs under their names; driver has the version that is presented"},
-	{room: "nvcc", may: "assemble backend compile cubin cudacc driver fatbin ptx", why: "the compiler driver; backend has the capability of this machine, driver the version that is presented"},
+	{room: "nvcc", may: "assemble backend compile cubin cudacc driver fatbin libdevice ptx", why: "the compiler driver; backend has the capability of this machine, driver the version that is presented, libdevice the names of its files"},
 	{room: "devices", may: "backend backend/* cache compile dump logx", why: "the image, the CLI and the tests share one list of backends"},
 	{room: "trace", may: "cubin demangle fatbin ptx ptx/isa spec", why: "decodes by the tables of the interfaces; the PTX of modules has the layout of parameters"},
 	{room: "replay", may: "backend backend/interp compile config devices driver dump pass shrink spec/cu", why: "it runs launches without a program: a module is read as the driver reads it, and passes are forced by name"},
