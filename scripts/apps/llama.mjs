@@ -20,8 +20,8 @@ const promptLength = 512;
 const promptAt = [0, 1, 31, 32, 127, 255, 400, 511]; // positions of the prompt whose logits are compared
 const singles = 8; // tokens one by one after it
 
-// threads of the CPU backend for speed and first, THREADS if set. They wait for each other by polling: with 0, which is the package's
-// own choice, two busy processors made 0.3 tokens a second where two threads made 15.
+// threads of the CPU backend for speed and first, THREADS if set. 0, the package's own choice, was tens of times slower on busy
+// processors (docs/apps/llama.cpp.md).
 const threads = +(process.env.THREADS || os.availableParallelism());
 
 async function start(gpu) {
