@@ -44,10 +44,10 @@ func (p *Product) outside() uint32 {
 	return f
 }
 
-// tileRows and tileColumns are the shape of one warp's work in kernels/gemm.cu.
+// tileRows and tileColumns are the shape of one warp's work in kernels/gemm.cu and kernels/complex.cu, whose rows are complexRows.
 const tileRows = 32
 
-var tileColumns = map[Elem]int64{F32: 12, F64: 6, C32: 4, C64: 2, S32: 12}
+var tileColumns = map[Elem]int64{F32: 12, F64: 6, C32: 6, C64: 3, S32: 12}
 
 const (
 	maxSide = 1 << 31 // sizes travel as 32-bit numbers
@@ -95,6 +95,8 @@ func (p *Product) run(d *driver.Thread, stream cu.CUstream, space *shim.Workspac
 	switch {
 	case p.K == 0 || p.Alpha.IsZero():
 		return p.scale(d, stream)
+	case p.isComplex():
+		return p.runComplex(d, stream, space)
 	case p.isTiny():
 		return p.tiny(d, stream)
 	case p.isSmall():
@@ -172,21 +174,12 @@ func (v View) From(first, col int64, e Elem) View {
 	return v
 }
 
-// packedWide are the elements of a panel of B for one of k: c64 has negative imaginary parts besides.
-func (p *Product) packedWide() int64 {
-	wide := tileColumns[p.Sum]
-	if p.Sum == C64 {
-		return wide * 3 / 2
-	}
-	return wide
-}
-
 // tiles packs both operands and multiplies the panels, as many matrices of the batch at a time as the workspace takes.
 func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Workspace) error {
-	wide := tileColumns[p.Sum]
+	high, wide := p.rows(), tileColumns[p.Sum]
 	size := int64(p.Sum.Size())
-	panelsA, panelsB := (p.M+tileRows-1)/tileRows, (p.N+wide-1)/wide
-	perA, perB := panelsA*tileRows*p.K, panelsB*p.packedWide()*p.K
+	panelsA, panelsB := (p.M+high-1)/high, (p.N+wide-1)/wide
+	perA, perB := panelsA*high*p.K, panelsB*wide*p.K
 	if panelsB > maxGrid || panelsA*panelsB >= maxSide { // so many tiles that they do not fit a grid: in parts
 		return p.byColumns(d, stream, space, max(1, min(maxGrid, (maxSide-1)/panelsA))*wide)
 	}
@@ -195,7 +188,7 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 		return err
 	}
 	t := tiling{panelsA: panelsA, panelsB: panelsB, workers: workers}
-	t.plan(p.K, tileRows*p.K*size)
+	t.plan(p.K, high*p.K*size)
 	sharedA, sharedB := !p.A.List && p.A.Stride == 0, !p.B.List && p.B.Stride == 0
 	chunk := min(p.Batch, maxGrid, max(1, maxPack/((perA+perB)*size)))
 	room := func(per int64, shared bool) int64 {
@@ -213,7 +206,7 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 	t.claims = toB + uint64(roomB)
 	b := p.B // op(B) is K × N: its columns are packed as rows are of op(A), so what is plain here is turned there
 	b.Op = Turned(b.Op)
-	sides := [2]side{{p.A, toA, perA, p.M, tileRows, sharedA}, {b, toB, perB, p.N, wide, sharedB}}
+	sides := [2]side{{p.A, toA, perA, p.M, high, sharedA}, {b, toB, perB, p.N, wide, sharedB}}
 	for first := int64(0); first < p.Batch; first += chunk {
 		n := min(chunk, p.Batch-first)
 		if err := p.pack(d, stream, sides, &t, first, n); err != nil {
@@ -226,10 +219,10 @@ func (p *Product) tiles(d *driver.Thread, stream cu.CUstream, space *shim.Worksp
 		p.C.Put(&q)
 		p.Alpha.Put(&q)
 		p.Beta.Put(&q)
-		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.outside(), 0)
+		q.U32(uint32(p.M), uint32(p.N), uint32(p.K), uint32(first), p.signs(p.A.Op, p.B.Op), 0)
 		q.U64(t.claims).U32(uint32(t.group), uint32(t.groups), uint32(t.step), 0)
 		grid := [3]uint32{uint32(t.blocks), 1, uint32(n)}
-		if err := gemmKernels.Launch(d, stream, fmt.Sprintf("tile_%s_%s", p.Sum, p.TC), grid, [3]uint32{32, 1, 1}, &q); err != nil {
+		if err := p.module().Launch(d, stream, fmt.Sprintf("tile_%s_%s", p.Sum, p.TC), grid, [3]uint32{32, 1, 1}, &q); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 const (
 	few      = 16 // FEW of kernels/skinny.cu
-	fewPairs = 8  // of complex numbers: with more vectors than that, tiles of packed panels are faster
 	dotsStep = 24 // of the big matrix's rows that a block takes, times a number: 3 and 8 are what its kernels take at a time
 )
 
@@ -31,9 +30,6 @@ type skinny struct {
 // skinny is the product in that form; ok: it is one.
 func (p *Product) skinny() (s skinny, ok bool) {
 	if min(p.M, p.N) > few || !p.Plain() || p.Batch > maxGrid {
-		return s, false
-	}
-	if (p.Sum == C32 || p.Sum == C64) && min(p.M, p.N) > fewPairs && max(p.M, p.N) > few {
 		return s, false
 	}
 	turnA, turnB := p.A.Op != blas.CUBLAS_OP_N, p.B.Op != blas.CUBLAS_OP_N

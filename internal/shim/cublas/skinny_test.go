@@ -24,7 +24,7 @@ func TestSkinny(t *testing.T) {
 // TestTiny multiplies matrices of few rows and columns: what is not one of many has other kernels.
 func TestTiny(t *testing.T) {
 	onDevice(t, func(r *rig) {
-		for _, e := range []Elem{F32, F64} {
+		for _, e := range []Elem{F32, F64, C32, C64} {
 			for range r.times(64) {
 				r.gemm(single(e), r.pick(8, 16, 5, 1, 9, 15, 17, 40), r.pick(8, 16, 3, 1, 20, 35, 64), r.pick(8, 1, 33, 16, 128))
 			}
@@ -38,6 +38,17 @@ func TestSmall(t *testing.T) {
 		for _, e := range []Elem{F32, F64} {
 			for range r.times(48) {
 				r.gemm(single(e), r.pick(32, 64, 96, 128, 100), r.pick(32, 64, 20, 28, 8, 18, 22, 30, 50), r.pick(32, 4, 31, 33, 6, 64))
+			}
+		}
+	})
+}
+
+// TestShallow multiplies matrices of any size that are few numbers deep: of complex ones neither is packed.
+func TestShallow(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		for _, e := range []Elem{C32, C64} {
+			for range r.times(12) {
+				r.gemm(single(e), r.pick(129, 150, 300), r.pick(20, 131, 145), r.pick(1, 16, 17, 32, 33))
 			}
 		}
 	})

@@ -11,7 +11,6 @@ import (
 
 const (
 	smallSide = 128 // SMALL_K of kernels/gemm.cu; and the most rows and columns of a matrix that is not one of many
-	partsK    = 64  // PARTS_K: of complex numbers
 	smallWork = 64 * 64 * 64
 )
 
@@ -26,8 +25,6 @@ func (p *Product) isSmall() bool {
 	switch p.TA {
 	case F32, F64:
 		return true
-	case C32, C64:
-		return p.K <= partsK
 	}
 	return false
 }
@@ -82,7 +79,7 @@ type smallKind struct {
 }
 
 var smallNames = map[smallKind]string{
-	{F32, pairWide}: "pairs6_f32", {F32, 12}: "small12_f32", {F64, 6}: "small6_f64", {C32, 4}: "small4_c32", {C64, 2}: "small2_c64",
+	{F32, pairWide}: "pairs6_f32", {F32, 12}: "small12_f32", {F64, 6}: "small6_f64",
 }
 
 const (
@@ -123,16 +120,12 @@ func (p *Product) tiny(d *driver.Thread, stream cu.CUstream) error {
 // fewRows: so few rows that packing B for them costs more than it saves.
 func (p *Product) fewRows() bool {
 	switch p.TA {
-	case F32, F64:
-	case C32, C64:
-		if p.B.Op == blas.CUBLAS_OP_C { // which its kernel has no sign for
-			return false
-		}
+	case F32, F64, C32, C64:
 	default:
 		return false
 	}
 	return p.M <= smallRows && p.TC == p.TA && validOp(p.A.Op) && validOp(p.B.Op) && p.Batch <= maxGrid &&
-		tileRows*2*p.K*p.Batch*int64(p.Sum.Size()) <= maxPack && p.N/tileColumns[p.Sum] < maxGrid
+		smallRows*p.K*p.Batch*int64(p.Sum.Size()) <= maxPack && p.N/tileColumns[p.Sum] < maxGrid
 }
 
 // flat packs the few rows of A, and reads B where it lies, once.
@@ -141,8 +134,9 @@ func (p *Product) flat(d *driver.Thread, stream cu.CUstream, space *shim.Workspa
 	if err != nil {
 		return err
 	}
-	panels := (p.M + tileRows - 1) / tileRows
-	s := side{p.A, 0, panels * tileRows * p.K, p.M, tileRows, !p.A.List && p.A.Stride == 0}
+	high := p.rows()
+	panels := (p.M + high - 1) / high
+	s := side{p.A, 0, panels * high * p.K, p.M, high, !p.A.List && p.A.Stride == 0}
 	count := p.Batch
 	if s.shared {
 		count = 1
@@ -152,12 +146,16 @@ func (p *Product) flat(d *driver.Thread, stream cu.CUstream, space *shim.Workspa
 		return err
 	}
 	s.to = uint64(at)
-	none := side{x: p.B, width: tileRows}
+	none := side{x: p.B, width: high}
 	if err := p.pack(d, stream, [2]side{s, none}, &tiling{workers: workers, groups: -1}, 0, p.Batch); err != nil {
 		return err
+	}
+	a := View{Base: s.to, Stride: s.stride(), Op: p.A.Op}
+	if p.isComplex() {
+		return p.complexSmall(d, stream, a, true)
 	}
 	wide := tileColumns[p.Sum]
 	columns := (p.N + wide - 1) / wide
 	parts := max(1, min(columns, 4*workers/p.Batch, p.N*p.K*p.M/smallWork))
-	return p.launchSmall(d, stream, View{Base: s.to, Stride: s.stride()}, 1, (columns+parts-1)/parts, wide, true)
+	return p.launchSmall(d, stream, a, 1, (columns+parts-1)/parts, wide, true)
 }

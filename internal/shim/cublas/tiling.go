@@ -111,5 +111,5 @@ func (p *Product) pack(d *driver.Thread, stream cu.CUstream, sides [2]side, t *t
 	if p.TA == S8 && p.Sum == F32 {
 		name = "pack_s8_f32"
 	}
-	return gemmKernels.Launch(d, stream, name, grid, [3]uint32{32, 1, 1}, &q)
+	return p.module().Launch(d, stream, name, grid, [3]uint32{32, 1, 1}, &q)
 }

@@ -14,3 +14,12 @@ template <class C, class R> __device__ inline C parts(const C *p) {
     keep(im);
     return {re, im};
 }
+
+// pick is the group's own of G numbers. All are read by all lanes: what all share comes from memory into every lane at once.
+template <int G, class W> __device__ __attribute__((always_inline)) W pick(const W (&v)[G], u32 group) {
+    W a = v[0], b = v[1 % G], c = v[2 % G], d = v[G - 1];
+    if (G == 2)
+        return group & 1 ? d : a;
+    W low = group & 1 ? b : a, high = group & 1 ? d : c;
+    return group & 2 ? high : low;
+}

@@ -11,15 +11,6 @@ struct Tiny {
     u32 m, n, k, unused, batch, each;
 };
 
-// pick is the group's own of G numbers. All are read by all lanes: what all share comes from memory into every lane at once.
-template <int G, class W> __device__ __attribute__((always_inline)) W pick(const W (&v)[G], u32 group) {
-    W a = v[0], b = v[1 % G], c = v[2 % G], d = v[G - 1];
-    if (G == 2)
-        return group & 1 ? d : a;
-    W low = group & 1 ? b : a, high = group & 1 ? d : c;
-    return group & 2 ? high : low;
-}
-
 // leaveTiny writes the sums. Every group has columns of its own, whose rows lie together: stored by all groups at once, while one group after
 // the other had all vectors of the warp rounded and stored for each, the others' under an empty mask. WHOLE: all rows and columns are there.
 template <class W, int R, int N, bool WHOLE> __device__ __attribute__((always_inline)) void leaveTiny(const Tiny &t, const W (&sum)[N], W *out, W alpha, W beta, u32 j0) {
