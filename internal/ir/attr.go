@@ -38,6 +38,19 @@ const (
 	NAN
 )
 
+// Negated is the comparison of integers that holds where c does not.
+func (c Cmp) Negated() Cmp {
+	return [...]Cmp{EQ: NE, NE: EQ, LT: GE, LE: GT, GT: LE, GE: LT, LO: HS, LS: HI, HI: LS, HS: LO}[c]
+}
+
+// Swapped is the comparison that holds of b and a where c does of a and b.
+func (c Cmp) Swapped() Cmp {
+	return [...]Cmp{
+		EQ: EQ, NE: NE, LT: GT, LE: GE, GT: LT, GE: LE, LO: HI, LS: HS, HI: LO, HS: LS,
+		EQU: EQU, NEU: NEU, LTU: GTU, LEU: GEU, GTU: LTU, GEU: LEU, NUM: NUM, NAN: NAN,
+	}[c]
+}
+
 // Space is a state space of a memory access.
 type Space uint8
 

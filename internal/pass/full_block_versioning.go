@@ -54,8 +54,6 @@ const (
 	maxBlockInsts   = 1000 // that are there twice
 	maxBorderTests  = 8    // comparisons at the entry
 	maxBorderInsts  = 64   // operations that each needs
-
-	maxBorderDistance = 1 << 24
 )
 
 // blockVersion is a kernel on the way into two versions.
@@ -152,11 +150,6 @@ func (v *blockVersion) freed(inside map[*ir.Value]bool) int {
 	return n
 }
 
-// otherwise is the comparison of integers that holds where the other does not.
-var otherwise = [...]ir.Cmp{
-	ir.EQ: ir.NE, ir.NE: ir.EQ, ir.LT: ir.GE, ir.GE: ir.LT, ir.LE: ir.GT, ir.GT: ir.LE, ir.LO: ir.HS, ir.HS: ir.LO, ir.LS: ir.HI, ir.HI: ir.LS,
-}
-
 // borderTest is a comparison that all lanes must pass, of a number plus a constant with a bound.
 type borderTest struct {
 	cmp         ir.Cmp
@@ -175,16 +168,10 @@ func (v *blockVersion) tests(inside map[*ir.Value]bool) []borderTest {
 		d := c.Def
 		t := borderTest{cmp: d.Cmp, base: d.Args[0], bound: d.Args[1]}
 		if !is {
-			t.cmp = otherwise[d.Cmp]
+			t.cmp = d.Cmp.Negated()
 		}
-		k := int64(0)
-		for a := t.base.Def; a != nil && a.Op == ir.Add && len(a.Args) == 2 && a.Args[1].Const; a = t.base.Def {
-			n := k + a.Args[1].Int()
-			if n < -maxBorderDistance || n > maxBorderDistance {
-				break
-			}
-			t.base, k = a.Args[0], n
-		}
+		var k int64
+		t.base, k = withoutConstant(t.base, nil)
 		t.least, t.most = k, k
 		i := slices.IndexFunc(tests, func(o borderTest) bool {
 			return o.cmp == t.cmp && o.base == t.base && (o.bound == t.bound || o.bound.Const && t.bound.Const && o.bound.Bits == t.bound.Bits)
@@ -261,12 +248,9 @@ func (v *blockVersion) pass(tests []borderTest) *ir.Value {
 		if t.least == t.most {
 			ends = ends[:1]
 		} else {
-			// No sum in between wraps: the bound is so far below the largest number.
-			top, le := uint64(1<<31-1), ir.LE
-			if t.cmp == ir.LO || t.cmp == ir.LS {
-				top, le = 1<<32-1, ir.LS
-			}
-			and(compare(le, bound, ir.ConstInt(ir.I32, top-uint64(t.most-t.least))))
+			in := farFromEnd(v.f, t.cmp, bound, t.most-t.least)
+			v.entry.Append(in)
+			and(in.Results[0])
 		}
 		for _, k := range ends {
 			x := base

@@ -261,12 +261,8 @@ func (l *fullLoop) conditions() (conds, before []*ir.Value) {
 			continue
 		}
 		conds = append(conds, r.mostIs)
-		top, le := uint64(1<<31-1), ir.LE
-		if o.cmp == ir.LO || o.cmp == ir.LS {
-			top, le = 1<<32-1, ir.LS
-		}
-		in := l.f.NewInst(ir.ICmp, []ir.Type{ir.I1}, o.bound, ir.ConstInt(ir.I32, top-uint64(r.most-r.least)))
-		in.Cmp, in.Line = le, l.body.Term().Line
+		in := farFromEnd(l.f, o.cmp, o.bound, r.most-r.least)
+		in.Line = l.body.Term().Line
 		beforeTerm(l.pre, in)
 		before = append(before, in.Results[0])
 	}
@@ -288,13 +284,7 @@ func (l *fullLoop) offsetOf(v *ir.Value) (o offset, k int64, ok bool) {
 	if o.bound.Def != nil && o.bound.Def.Block == l.body {
 		return o, 0, false
 	}
-	for a := o.base.Def; a != nil && a.Op == ir.Add && a.Args[1].Const && a.Block == l.body && len(a.Args) == 2; a = o.base.Def {
-		n := k + a.Args[1].Int()
-		if n < -1<<24 || n > 1<<24 {
-			break
-		}
-		o.base, k = a.Args[0], n
-	}
+	o.base, k = withoutConstant(o.base, l.body)
 	return o, k, true
 }
 

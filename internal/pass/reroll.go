@@ -416,7 +416,7 @@ func (r *pair) someRound() bool {
 		}
 		if sameValue(x, r.hi) && sameValue(y, r.lo) {
 			x, y = y, x
-			cmp = map[ir.Cmp]ir.Cmp{ir.LT: ir.GT, ir.GT: ir.LT, ir.LE: ir.GE, ir.GE: ir.LE}[cmp]
+			cmp = cmp.Swapped()
 		}
 		if sameValue(x, r.lo) && sameValue(y, r.hi) && (cmp == ir.GE && !yes || cmp == ir.LT && yes) {
 			return true

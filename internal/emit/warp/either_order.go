@@ -97,7 +97,7 @@ func contrary(a, b *ir.Value) bool {
 	case x.Args[1] != y.Args[1] && !(x.Args[1].Const && y.Args[1].Const && x.Args[1].Bits == y.Args[1].Bits && x.Args[1].Type == y.Args[1].Type):
 		return false
 	}
-	return x.Cmp == ir.EQ && y.Cmp == ir.NE || x.Cmp == ir.NE && y.Cmp == ir.EQ || opposites[x.Cmp] == y.Cmp && opposites[x.Cmp] != 0
+	return x.Cmp.Negated() == y.Cmp
 }
 
 func comparison(v *ir.Value) *ir.Inst {
@@ -108,24 +108,10 @@ func comparison(v *ir.Value) *ir.Inst {
 }
 
 // turned reports an order, which is the opposite one of numbers turned over.
-func turned(c ir.Cmp) bool { return mirrored(c) != c }
+func turned(c ir.Cmp) bool { return c.Swapped() != c }
 
 // opposed is the comparison that holds of a and b when this one does of b and a.
 func opposed(a ir.Attr) ir.Attr {
-	a.Cmp = mirrored(a.Cmp)
+	a.Cmp = a.Cmp.Swapped()
 	return a
-}
-
-func mirrored(c ir.Cmp) ir.Cmp {
-	switch c {
-	case ir.LT, ir.LO, ir.LTU:
-		return c + 2
-	case ir.LE, ir.LS, ir.LEU:
-		return c + 2
-	case ir.GT, ir.HI, ir.GTU:
-		return c - 2
-	case ir.GE, ir.HS, ir.GEU:
-		return c - 2
-	}
-	return c
 }

@@ -97,9 +97,7 @@ func emitAnyLane(e *emitter, in *ir.Inst) {
 	e.set(in.Results[0], e.ICmp("ne", e.number(e.vector(v)), ll.Int("i32", 0)))
 }
 
-// opposites of comparisons, and their names.
-var opposites = map[ir.Cmp]ir.Cmp{ir.LT: ir.GE, ir.LE: ir.GT, ir.GT: ir.LE, ir.GE: ir.LT, ir.LO: ir.HS, ir.LS: ir.HI, ir.HI: ir.LS, ir.HS: ir.LO}
-
+// orderings are LLVM's names of comparisons that are orders.
 var orderings = map[ir.Cmp]ll.Pred{ir.LT: "slt", ir.LE: "sle", ir.GT: "sgt", ir.GE: "sge", ir.LO: "ult", ir.LS: "ule", ir.HI: "ugt", ir.HS: "uge"}
 
 // orderedOf is whether a comparison of growing numbers with one number holds in any lane, or in all: whether it does in the first, or
@@ -114,7 +112,7 @@ func (e *emitter) orderedOf(v *ir.Value, in *ir.Inst, all bool) (ll.Val, bool) {
 	}
 	cmp := d.Cmp
 	if not {
-		cmp = opposites[cmp]
+		cmp = cmp.Negated()
 	}
 	x, y := d.Args[0], d.Args[1]
 	s := x.Shape
