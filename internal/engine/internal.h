@@ -194,6 +194,8 @@ struct kz_ctx {
 	char *scratch; // device printf
 	struct kz_ctx *next;
 	uint32_t masked; // signals that the thread had blocked: kz_fault_unmask
+	_Atomic uint64_t kernels; // launches that it began; written by its thread only
+	int64_t took;             // ns that kz_run_blocks measured last; 0: it did not
 	_Atomic uint32_t began; // kz_op.began of what it runs, for the watchdog; 0: nothing that is watched
 	pthread_t thread;       // the one that has it
 	struct kz_ctx *prev_all, *next_all; // guarded by e->ctx_lock
@@ -288,6 +290,7 @@ enum { KZ_PRIORITIES = 8 };
 struct kz_kernel {
 	struct kz_kernel_info i;
 	_Atomic uint64_t block_ns; // moving average of one block's time in 1/16 ns; 0: never run
+	_Atomic uint64_t untimed;  // blocks that ran since its time was last taken (context.c)
 	_Atomic uint32_t gathers;  // its blocks wait until all have begun: none of a launch ended before the last was taken (park.c)
 	_Atomic uint32_t retired;  // no queue takes it any more
 	_Atomic(const struct kz_kernel *) better; // code that takes its place from the next chunk on, or NULL
@@ -467,6 +470,7 @@ struct kz_engine {
 	struct kz_ctx *all_contexts; // guarded by ctx_lock
 	kz_lock ctx_lock;            // KZ_RANK_CONTEXTS
 	uint32_t ncontexts, next_id; // guarded by ctx_lock
+	uint64_t kernels_gone;       // guarded by ctx_lock: launches of contexts that are no more
 	struct kz_thread *threads;   // guarded by lock
 	uint32_t nextra, extra_idle, permits; // guarded by lock: threads that stand in for yielding ones
 	int64_t extra_at;                     // guarded by lock
@@ -496,7 +500,7 @@ struct kz_engine {
 	struct kz_op *task_head, *task_tail; // linked by job.next_job
 	_Atomic uint32_t task_event;
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t busy; // threads that work, those that help included
-	_Atomic uint64_t s_kernels, s_chunks, s_helped, s_wakes, s_extra, s_yields, s_parked;
+	_Atomic uint64_t s_chunks, s_helped, s_wakes, s_extra, s_yields, s_parked;
 };
 
 int kz_thread_start(pthread_t *id, void *(*fn)(void *), void *arg); // 0, or an error number; it takes no signals but those of faults

@@ -92,6 +92,7 @@ static void ctx_drop(struct kz_ctx *c) {
 	if (c->next_all) c->next_all->prev_all = c->prev_all;
 	if (c->prev_all) c->prev_all->next_all = c->next_all;
 	else e->all_contexts = c->next_all;
+	e->kernels_gone += atomic_load_explicit(&c->kernels, memory_order_relaxed);
 	kz_release(&e->ctx_lock);
 	kz_ctx_free(c);
 }
@@ -290,16 +291,18 @@ bool kz_job_attach(struct kz_queue *q, struct kz_op **out) {
 bool kz_job_start(struct kz_ctx *c, struct kz_op *op) {
 	struct kz_engine *e = c->e;
 	struct kz_job *j = &op->job;
-	if (op->kind == KZ_OP_KERNEL) atomic_fetch_add_explicit(&e->s_kernels, 1, memory_order_relaxed);
+	if (op->kind == KZ_OP_KERNEL) // a counter of all threads would cost the shortest kernels a twentieth
+		atomic_store_explicit(&c->kernels, atomic_load_explicit(&c->kernels, memory_order_relaxed) + 1, memory_order_relaxed);
 	op->began = op->kind == KZ_OP_KERNEL && e->limit ? kz_millis() : 0;
 	bool together = op->kind == KZ_OP_KERNEL && op->u.kernel.cluster > 0; // the parts are clusters, not blocks
 	if (j->total == 1 && !together) {
-		// The clock takes longer than the shortest kernels: what is known to be short is not timed again. Anything else is: the first run
-		// of a kernel also waits for the pages of its code, and any run may be taken off its processor.
+		// The clock takes longer than the shortest kernels: what is known to be short is timed as often as its time is counted. Anything
+		// else always is: the first run of a kernel also waits for the pages of its code, and any run may be taken off its processor.
 		uint64_t ns = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 1;
 		bool known = ns && ns / 16 < BRIEF_NS;
 		int64_t t0 = known ? 0 : kz_nanos();
-		if (run_blocks(c, op, 0, 1) && !known) learn_one(op, kz_nanos() - t0);
+		c->took = 0;
+		if (run_blocks(c, op, 0, 1) && (!known || c->took) && op->kind == KZ_OP_KERNEL) learn_one(op, known ? c->took : kz_nanos() - t0);
 		return true;
 	}
 	uint64_t est = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&op->u.kernel.k->block_ns, memory_order_relaxed) : 0;
@@ -698,10 +701,12 @@ int kz_engine_narrow(struct kz_engine *e) { return e->narrow; }
 
 void kz_engine_stats(struct kz_engine *e, struct kz_stats *s) {
 	*s = (struct kz_stats){
-		.kernels = e->s_kernels, .chunks = e->s_chunks, .helped = e->s_helped, .wakes = e->s_wakes, .extra = e->s_extra, .yields = e->s_yields, .parked = e->s_parked,
+		.chunks = e->s_chunks, .helped = e->s_helped, .wakes = e->s_wakes, .extra = e->s_extra, .yields = e->s_yields, .parked = e->s_parked,
 	};
 	kz_acquire(&e->ctx_lock);
 	s->contexts = e->ncontexts;
+	s->kernels = e->kernels_gone;
+	for (struct kz_ctx *c = e->all_contexts; c; c = c->next_all) s->kernels += atomic_load_explicit(&c->kernels, memory_order_relaxed);
 	kz_release(&e->ctx_lock);
 	kz_acquire(&e->lock);
 	s->threads = (uint32_t)e->n + e->nextra;
