@@ -20,27 +20,34 @@ struct kz_tickets {
 	struct kz_answer answers[ANSWERS];
 	struct kz_collective_ticket collectives[COLLECTIVES];
 	struct kz_ticket launches[LAUNCHES];
-	struct { uint32_t id, fixed; } kinds[KINDS]; // which words name a call of a library, by its number
+	struct { uint32_t id, fixed, last; } kinds[KINDS]; // of a library's calls, by their number: which words name one, and the last ticket that was good
 	struct kz_library_ticket libraries[LIBRARIES];
+	uint64_t masks[LIBRARIES][KZ_CALL_WORDS]; // of their words: all bits of those that are fixed
 };
 
 static _Atomic uint64_t generation = 1;
 
-// Calls under way, by thread: one counter for all would travel between the processors with every launch.
+// Calls under way, by thread: one counter for all would travel between the processors with every launch. The last one is for all threads
+// that come late; the others are a thread's own, which counts down without a locked operation. (A signal that calls in between leaves the
+// counter as it was.)
 static struct {
 	_Alignas(KZ_CACHELINE) _Atomic uint32_t calls;
 } shards[SHARDS];
 
 uint64_t *kz_generation(void) { return (uint64_t *)&generation; }
 
+static void leave(struct kz_tickets *t) {
+	_Atomic uint32_t *calls = &shards[t->shard].calls;
+	if (t->shard == SHARDS - 1) atomic_fetch_sub_explicit(calls, 1, memory_order_release);
+	else atomic_store_explicit(calls, atomic_load_explicit(calls, memory_order_relaxed) - 1, memory_order_release);
+}
+
 static bool enter(struct kz_tickets *t, uint64_t of) {
 	atomic_fetch_add(&shards[t->shard].calls, 1); // before the look at the generation, in the order that changed() sees
 	if (atomic_load(&generation) == of) return true;
-	atomic_fetch_sub(&shards[t->shard].calls, 1);
+	leave(t);
 	return false;
 }
-
-static void leave(struct kz_tickets *t) { atomic_fetch_sub_explicit(&shards[t->shard].calls, 1, memory_order_release); }
 
 void kz_fast_changed(void) {
 	atomic_fetch_add(&generation, 1);
@@ -56,7 +63,10 @@ uint64_t *kz_counters_new(uint64_t n) { return kz_held(calloc(n, sizeof(uint64_t
 struct kz_tickets *kz_tickets_new(void) {
 	static _Atomic uint32_t made;
 	struct kz_tickets *t = calloc(1, sizeof *t);
-	if (t) t->shard = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) % SHARDS;
+	if (!t) return NULL;
+	uint32_t n = atomic_load_explicit(&made, memory_order_relaxed);
+	while (n < SHARDS - 1 && !atomic_compare_exchange_weak_explicit(&made, &n, n + 1, memory_order_relaxed, memory_order_relaxed)) {}
+	t->shard = n;
 	return t;
 }
 
@@ -239,14 +249,19 @@ void kz_library_put(struct kz_tickets *t, const struct kz_library_ticket *p) {
 	t->kinds[kind].fixed = p->fixed;
 	uint32_t at = library_place(&c, p->fixed);
 	struct kz_library_ticket *first = &t->libraries[at];
-	if (first->generation == p->generation) t->libraries[at ^ 1] = *first;
+	if (first->generation == p->generation) {
+		t->libraries[at ^ 1] = *first;
+		memcpy(t->masks[at ^ 1], t->masks[at], sizeof t->masks[at]);
+	}
 	*first = *p;
+	for (uint32_t i = 0; i < KZ_CALL_WORDS; i++) t->masks[at][i] = -(uint64_t)(p->fixed >> i & 1);
+	t->kinds[kind].last = at;
 }
 
-static bool alike(const struct kz_library_ticket *p, uint64_t context, const struct kz_library_call *c) {
+static bool alike(const struct kz_library_ticket *p, const uint64_t *mask, uint64_t context, const struct kz_library_call *c) {
 	if (p->id != c->id || p->words != c->words || p->context != context) return false;
 	uint64_t off = 0;
-	for (uint32_t i = 0; i < c->words; i++) off |= (p->args[i] ^ c->args[i]) & -(uint64_t)(p->fixed >> i & 1);
+	for (uint32_t i = 0; i < c->words; i++) off |= (p->args[i] ^ c->args[i]) & mask[i];
 	return !off;
 }
 
@@ -275,10 +290,11 @@ int kz_fast_library(struct kz_tickets *t, uint64_t context, const struct kz_libr
 	_Alignas(16) uint8_t params[KZ_CALL_BYTES];
 	uint32_t kind = mix(c->id, 0) % KINDS;
 	if (t->kinds[kind].id != c->id || kz_recorder) return 0; // the recorder wants to hear of the launch from its call
-	uint32_t at = library_place(c, t->kinds[kind].fixed);
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct kz_library_ticket *p = &t->libraries[at ^ i];
-		if (!alike(p, context, c) || !patched(p, c, params) || !enter(t, p->generation)) continue;
+	for (uint32_t i = 0, at = t->kinds[kind].last; i < 3; i++) { // the call before was like this one, as a rule
+		if (i) at = i == 1 ? library_place(c, t->kinds[kind].fixed) : at ^ 1;
+		const struct kz_library_ticket *p = &t->libraries[at];
+		if (!alike(p, t->masks[at], context, c) || !patched(p, c, params) || !enter(t, p->generation)) continue;
+		t->kinds[kind].last = at;
 		const _Atomic uint64_t *modes = word(p->handle);
 		bool ok = atomic_load(&modes[0]) == p->modes[0] && atomic_load(&modes[1]) == p->modes[1];
 		if (ok) {

@@ -164,7 +164,7 @@ static int fits(const struct kz_kernel *k, const struct kz_launch_args *a, uint6
 	uint32_t threads = a->block[0] * a->block[1] * a->block[2], warps = (threads + 31) / 32;
 	uint64_t frame = (uint64_t)k->i.frame_warp * warps + k->i.frame_block, local = (uint64_t)k->i.local_thread * threads;
 	uint64_t align = k->i.shared_align > 16 ? k->i.shared_align : 16;
-	*shared = (k->i.shared_static + align - 1) / align * align + a->dynamic_shared;
+	*shared = ((k->i.shared_static + align - 1) & ~(align - 1)) + a->dynamic_shared;
 	if (k->i.reserved) *shared = (*shared + KZ_SHARED_UNIT - 1) / KZ_SHARED_UNIT * KZ_SHARED_UNIT + KZ_RESERVED;
 	return frame > KZ_FRAME_MAX || local > KZ_LOCAL_MAX || *shared > KZ_SHARED ? KZ_LIMIT : KZ_OK;
 }
