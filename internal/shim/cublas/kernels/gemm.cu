@@ -324,12 +324,23 @@ template <class W, int V, int N> __device__ __attribute__((always_inline)) void 
 }
 
 // wholeTile is V · 32 rows and N columns that are all there. A turn of its loop is four of k: what counts and moves addresses takes ports
-// that could multiply. DEEP: k of B lies together.
+// that could multiply. DEEP: k of B lies together. Of many columns every third is hidden from the compiler then, which would find each as
+// the one before and a bit: a chain of N additions for every k, behind which the products wait.
 template <class W, int V, int N, bool DEEP> __device__ __attribute__((always_inline)) void wholeTile(Rows<W> r, Columns<W> c, W *out, s64 ld, W alpha, W beta, u32 k) {
     const W *col[N], *a = r.a + LANE;
+    s64 column = DEEP ? c.column : 1;
 #pragma unroll
-    for (int j = 0; j < N; j++)
-        col[j] = DEEP ? c.b + j * c.column : c.b + j;
+    for (int j = 0; j < N; j += 3) {
+        const W *first = c.b + j * column;
+        if (DEEP && N > 6)
+            asm("mov.u64 %0, %1;" : "=l"(col[j]) : "l"(first));
+        else
+            col[j] = first;
+        if (j + 1 < N)
+            col[j + 1] = col[j] + column;
+        if (j + 2 < N)
+            col[j + 2] = col[j] + 2 * column;
+    }
     W sum[V][N] = {};
     s64 at = 0;
     u32 l = 0;
@@ -352,12 +363,19 @@ template <class W, int V, int N, bool DEEP> __device__ __attribute__((always_inl
         at += DEEP ? 1 : c.step;
     }
     out += LANE;
+    if (alpha != 1) {
+#pragma unroll
+        for (int j = 0; j < N; j++)
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                sum[v][j] = mul(alpha, sum[v][j]);
+    }
     if (zero(beta)) {
 #pragma unroll
         for (int j = 0; j < N; j++)
 #pragma unroll
             for (int v = 0; v < V; v++)
-                out[j * ld + v * ROWS] = mul(alpha, sum[v][j]);
+                out[j * ld + v * ROWS] = sum[v][j];
         return;
     }
 #pragma unroll
@@ -365,7 +383,7 @@ template <class W, int V, int N, bool DEEP> __device__ __attribute__((always_inl
 #pragma unroll
         for (int v = 0; v < V; v++) {
             W *p = out + j * ld + v * ROWS;
-            *p = fma(beta, *p, mul(alpha, sum[v][j]));
+            *p = fma(beta, *p, sum[v][j]);
         }
 }
 
