@@ -16,6 +16,7 @@ struct kz_ctx *kz_ctx_new(struct kz_engine *e, uint32_t id) {
 	memset(c, 0, sizeof *c);
 	c->e = e;
 	c->w.id = id;
+	c->w.turn = 1;
 	c->w.worker_private = c;
 	c->stack = map(KZ_GUARD + KZ_STACK, PROT_NONE);
 	if (!c->stack || mprotect(c->stack + KZ_GUARD, KZ_STACK, PROT_READ | PROT_WRITE) != 0 || kz_row_open(&c->own, e->narrow, 1, 0) != KZ_OK) {

@@ -43,7 +43,8 @@ struct kz_worker {
 	uint64_t local_window;
 	void *worker_private;
 	uint32_t resume;
-	uint8_t pad[52];
+	uint32_t turn;
+	uint8_t pad[48];
 };
 
 // internal/image's LaunchXxx and WorkerXxx constants say the same to the compiler.
@@ -53,7 +54,7 @@ _Static_assert(offsetof(struct kz_launch, grid) == 24 && offsetof(struct kz_laun
                offsetof(struct kz_launch, cluster) == 80 && offsetof(struct kz_launch, workspace) == 96 && sizeof(struct kz_launch) == 128, "kz_launch");
 _Static_assert(offsetof(struct kz_worker, block) == 24 && offsetof(struct kz_worker, warp) == 32 && offsetof(struct kz_worker, id) == 36 &&
                offsetof(struct kz_worker, stop_lanes) == 44 && offsetof(struct kz_worker, shared_window) == 48 &&
-               offsetof(struct kz_worker, worker_private) == 64 && offsetof(struct kz_worker, resume) == 72 && sizeof(struct kz_worker) == 128, "kz_worker");
+               offsetof(struct kz_worker, worker_private) == 64 && offsetof(struct kz_worker, resume) == 72 && offsetof(struct kz_worker, turn) == 76 && sizeof(struct kz_worker) == 128, "kz_worker");
 enum { KZ_NUM_RT = 15, KZ_STOP_CALL = 6, KZ_STOP_YIELD = 7 };
 
 typedef uint32_t (*kz_entry)(const struct kz_launch *, struct kz_worker *, uint64_t first, uint64_t count);

@@ -196,6 +196,7 @@ uint32_t kz_called(const struct kz_launch *l, struct kz_worker *w, uint64_t id) 
 		r->l = *l;
 		r->l.vars = (const uint64_t *)r->code->vars;
 		r->w.id = w->id;
+		r->w.turn = w->turn;
 		r->w.worker_private = c;
 	}
 	r->w.shared = w->shared;

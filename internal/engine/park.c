@@ -155,6 +155,7 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 		}
 		if (!c->spare && (a = area_new(c))) keep(c, a); // without one the block cannot be left
 		c->yields = 0;
+		c->w.turn = atomic_load_explicit(&j->active, memory_order_relaxed); // they take one block each
 		r = kz_run_blocks(c, op, block, 1, f);
 		if (r == KZ_PARKED) {
 			a = take(c);
@@ -186,6 +187,7 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 	c->parked_end = &c->parked;
 	c->nparked = 0;
 	c->w.resume = 0;
+	c->w.turn = 1;
 	while (c->nspare > SPARE_MAX) area_empty(c, take(c));
 	return r;
 }

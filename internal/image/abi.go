@@ -44,6 +44,7 @@
 //	    uint64_t local_window;    // 56
 //	    void    *worker_private;  // 64  the engine's
 //	    uint32_t resume;          // 72  not 0: the block was left at StopYield, its state lies in frame, shared and local
+//	    uint32_t turn;            // 76  how many blocks further on the worker's next one is, mostly; for prefetches
 //	};
 //
 // Addresses in the .shared space are byte offsets from w->shared (so that shared address 0 is valid there); generic
@@ -86,6 +87,7 @@ const (
 	WorkerLocalWindow  = 56
 	WorkerPrivate      = 64
 	WorkerResume       = 72
+	WorkerTurn         = 76
 	WorkerSize         = 128
 )
 

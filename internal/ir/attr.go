@@ -171,8 +171,9 @@ const (
 	ClusterCtaRank
 	ClusterNctaRank
 	IsExplicitCluster
-	EnvReg1 // upper half of the address of a cooperative launch's workspace
-	EnvReg2 // lower half
+	EnvReg1   // upper half of the address of a cooperative launch's workspace
+	EnvReg2   // lower half
+	BlockTurn // by how much the number of the next block of the same worker is larger, as far as it is known: for prefetches
 	NumSpecialRegs
 )
 

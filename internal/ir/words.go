@@ -45,6 +45,7 @@ var sregWords = [NumSpecialRegs]string{
 	ClusterCtaIDX: "cluster_ctaid.x", ClusterCtaIDY: "cluster_ctaid.y", ClusterCtaIDZ: "cluster_ctaid.z",
 	ClusterNctaIDX: "cluster_nctaid.x", ClusterNctaIDY: "cluster_nctaid.y", ClusterNctaIDZ: "cluster_nctaid.z",
 	ClusterCtaRank: "cluster_ctarank", ClusterNctaRank: "cluster_nctarank", IsExplicitCluster: "is_explicit_cluster", EnvReg1: "envreg1", EnvReg2: "envreg2",
+	BlockTurn: "block_turn",
 }
 
 // String is the word of the text form.

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"math/bits"
 	"slices"
 
 	"kudzu/internal/analysis"
@@ -14,6 +15,9 @@ const (
 	// streamAhead is how far ahead streams are asked for, in bytes. Measured with triad, two cores, 16 Mi floats: 8.3 ms without, 6.7 at 512
 	// and 1024, 7.0 and 7.1 at 2048 and 4096.
 	streamAhead = 1024
+
+	// tileMost is how far on a block's next tile may be whose lines are asked for, all at once: they must still be there then.
+	tileMost = 32 << 10
 
 	// turnsAhead is how many iterations ahead vectors are asked for in loops whose stride only the launch knows.
 	turnsAhead = 4
@@ -30,13 +34,17 @@ const (
 // go on by a constant. A processor asks for the lines that are read ahead of time, but hardly for those that are only written: a store
 // waits until its line is there, and fifty or seventy of them are as many as can wait.
 //
+// Blocks that wait for each other (a scan that looks back) are dealt out one by one: the same thread's next is as many further on as
+// there are threads, which ir.BlockTurn knows. Their tiles are larger, and what a warp takes of a tile is scattered over it: each warp asks
+// for a piece of the next tile instead, in order.
+//
 // A loop that reads vectors, such as a reduction's, jumps by what all threads together read in an iteration. The processor sees a few
 // lines, then others far away.
 func prefetch(st *state) error {
 	if st.m.Width != 32 || st.cfg.Block == [3]uint32{} || st.never("prefetch") {
 		return st.unchanged()
 	}
-	p := &nextBlock{f: st.f, a: st.shapes(), streams: map[*ir.Value][]span{}}
+	p := &nextBlock{f: st.f, a: st.shapes(), streams: map[*ir.Value][]span{}, waits: waits(st.f)}
 	done := 0
 	for _, b := range st.f.Blocks {
 		p.asked = map[*ir.Value][]span{}
@@ -64,6 +72,7 @@ type nextBlock struct {
 	a       *shapeAnalysis
 	at      *ir.Inst // where code is put, before this one
 	wrote   bool     // some was
+	waits   bool     // blocks wait for each other
 	asked   map[*ir.Value][]span
 	streams map[*ir.Value][]span
 }
@@ -89,7 +98,7 @@ func (p *nextBlock) stream(in *ir.Inst) bool {
 		return false
 	}
 	ahead := p.ahead(in, size)
-	if ahead == 0 {
+	if ahead == nil {
 		return false
 	}
 	root, off := p.root(in.Args[0])
@@ -99,7 +108,7 @@ func (p *nextBlock) stream(in *ir.Inst) bool {
 		}
 	}
 	p.streams[root] = append(p.streams[root], span{off, off + 32*size})
-	x := p.f.NewInst(ir.Prefetch, nil, p.put(ir.Add, in.Args[0], ir.ConstInt(ir.I64, uint64(ahead))))
+	x := p.f.NewInst(ir.Prefetch, nil, p.put(ir.Add, p.inOrder(in, size), ahead()))
 	x.Space, x.Write, x.Line, x.Bytes = in.Space, in.Op == ir.Store, in.Line, uint32(size)
 	p.before(x)
 	return true
@@ -143,26 +152,83 @@ func (p *nextBlock) jump(in *ir.Inst) bool {
 	return true
 }
 
-// ahead is how many bytes further on in's lanes, or others in their place, will soon be; 0: nobody knows.
-func (p *nextBlock) ahead(in *ir.Inst, size int64) int64 {
+// ahead makes the number of bytes further on at which in's lanes, or others in their place, will soon be; nil: nobody knows.
+func (p *nextBlock) ahead(in *ir.Inst, size int64) func() *ir.Value {
 	p.at = in
+	const64 := func(n int64) func() *ir.Value {
+		return func() *ir.Value { return ir.ConstInt(ir.I64, uint64(n)) }
+	}
 	l := p.a.li.Innermost(in.Block)
 	if l == nil {
 		d := p.moves(in.Args[0], 0)
-		if d == nil || !d.Const || d.Int() < int64(p.a.st.cfg.Block[0])*size || d.Int() > page {
-			return 0
+		if d == nil || !d.Const || d.Int() < int64(p.a.st.cfg.Block[0])*size || d.Int() > tileMost {
+			return nil
 		}
-		return (streamAhead + d.Int() - 1) / d.Int() * d.Int()
+		if p.waits {
+			return func() *ir.Value {
+				turn := p.f.NewInst(ir.SReg, []ir.Type{ir.I32})
+				turn.Sreg, turn.Line = ir.BlockTurn, in.Line
+				p.before(turn)
+				return p.put(ir.Mul, p.emit(ir.ZExt, ir.I64, turn.Results[0]), d)
+			}
+		}
+		return const64((streamAhead + d.Int() - 1) / d.Int() * d.Int())
 	}
 	if in.Op != ir.Store || len(l.Latches) != 1 { // what is read in order the processor sees coming
-		return 0
+		return nil
 	}
 	stride, same := p.a.st.induction(l).Stride(in.Args[0])
 	c, ok := stride.Constant()
 	if !same || !ok || c < 32*size || c > page {
-		return 0
+		return nil
 	}
-	return (streamAhead + c - 1) / c * c
+	return const64((streamAhead + c - 1) / c * c)
+}
+
+// inOrder is in's address. Where a block's warps take turns at the lines of one range it is another one there, so that each warp asks for
+// an uninterrupted piece: the processor's own prefetching follows.
+func (p *nextBlock) inOrder(in *ir.Inst, size int64) *ir.Value {
+	n := p.a.st.cfg.Block
+	at, line := in.Args[0], 32*size
+	turn := line * int64(n[0]/32)                                        // what all warps access
+	if p.a.st.m.Jam > 1 || n[0]%32 != 0 || n[0] < 64 || n[1]*n[2] != 1 { // jammed warps ask together
+		return at
+	}
+	root, off := p.root(at)
+	var offs []int64
+	for _, x := range in.Block.Insts {
+		if x.Op == in.Op && x.Space == in.Space && x.Mask == in.Mask {
+			if r, o := p.root(x.Args[0]); r == root {
+				offs = append(offs, o)
+			}
+		}
+	}
+	slices.Sort(offs)
+	offs = slices.Compact(offs)
+	for i, o := range offs {
+		if o != offs[0]+int64(i)*turn {
+			return at
+		}
+	}
+	if len(offs) < 2 {
+		return at
+	}
+	i := (off - offs[0]) / turn
+	warp := p.f.NewInst(ir.SReg, []ir.Type{ir.I32})
+	warp.Sreg, warp.Line = ir.WarpID, in.Line
+	p.before(warp)
+	at = p.put(ir.Add, at, p.put(ir.Mul, p.emit(ir.ZExt, ir.I64, warp.Results[0]), ir.ConstInt(ir.I64, uint64(line*int64(len(offs)-1)))))
+	return p.put(ir.Add, at, ir.ConstInt(ir.I64, uint64(i*(line-turn))))
+}
+
+// waits reports a kernel whose blocks may wait for each other.
+func waits(f *ir.Func) bool {
+	for _, b := range f.Blocks {
+		if slices.ContainsFunc(b.Insts, isYield) {
+			return true
+		}
+	}
+	return false
 }
 
 // ask puts a prefetch before in, unless what it asks for was asked for already.
@@ -274,13 +340,33 @@ func (p *nextBlock) moves(v *ir.Value, depth int) *ir.Value {
 		return p.phiMoves(d, depth)
 	case ir.Select:
 		return p.moves(d.Args[1], depth+1)
-	case ir.And, ir.Or, ir.ShrU, ir.ShrS, ir.Shl, ir.Xor, ir.MulHiU, ir.Load:
+	case ir.Or, ir.Xor:
+		return p.bitwiseMoves(d, depth)
+	case ir.And, ir.ShrU, ir.ShrS, ir.Shl, ir.MulHiU, ir.Load:
 		for _, x := range d.Args {
 			if m := p.moves(x, depth+1); m == nil || !isZero(m) {
 				return nil
 			}
 		}
 		return ir.ConstInt(v.Type, 0)
+	}
+	return nil
+}
+
+// bitwiseMoves: the result moves as one operand does where the other stays below all bits that change.
+func (p *nextBlock) bitwiseMoves(d *ir.Inst, depth int) *ir.Value {
+	x, y, low := p.moves(d.Args[0], depth+1), p.moves(d.Args[1], depth+1), d.Args[1]
+	if x == nil || y == nil {
+		return nil
+	}
+	if isZero(x) {
+		x, y, low = y, x, d.Args[0]
+	}
+	switch f := p.a.fact(low); {
+	case isZero(x) && isZero(y):
+		return x
+	case isZero(y) && x.Const && f.lo >= 0 && f.hi < 1<<bits.TrailingZeros64(x.Bits):
+		return x
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ func (e *emitter) sreg(in *ir.Inst) *rep {
 		return one(o.LShr(o.Add(c.threads, c.threads.Int(31)), ll.Int("i32", 5)))
 	case ir.SMID:
 		return one(e.load("i32", c.worker, image.WorkerID, invariant))
+	case ir.BlockTurn:
+		return one(e.load("i32", c.worker, image.WorkerTurn, invariant))
 	case ir.NSMID:
 		return one(ll.Int("i32", 1))
 	case ir.GridID:
