@@ -177,7 +177,7 @@ func Order() []Row {
 		{Lock: reflect.TypeFor[SparseHandle](), Where: "shim/cusparse.library", Guards: "stream and pointer mode of a handle"},
 		{Lock: reflect.TypeFor[LtDescriptors](), Where: "shim/cublaslt", Guards: "free descriptors"},
 		{Lock: reflect.TypeFor[ShimProviders](), Where: "shim.Providers", Guards: "the list of providers, while it grows"},
-		{Lock: reflect.TypeFor[ShimCalls](), Where: "shim.Workspace", Guards: "a call, to its last kernel; cublasLt's before cublas'", Waits: true, Nests: true},
+		{Lock: reflect.TypeFor[ShimCalls](), Where: "shim.Workspace", Guards: "a call, to its last kernel; outer calls' before inner ones'", Waits: true, Nests: true},
 		{Lock: reflect.TypeFor[SparsePlan](), Where: "shim/cusparse.plan", Guards: "what is kept between the steps of an operation, during its calls", Waits: true},
 		{Lock: reflect.TypeFor[ShimKernels](), Where: "shim.Kernels", Guards: "the library's own modules, by context", Waits: true},
 		{Lock: reflect.TypeFor[ShimWorkspace](), Where: "shim.Workspace", Guards: "pieces of device memory, by stream", Waits: true},

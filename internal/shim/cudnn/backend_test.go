@@ -7,6 +7,7 @@ import (
 
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/shim/cudnn/graph"
 	"kudzu/internal/shim/cudnn/nn"
 	"kudzu/internal/spec/cu"
 	"kudzu/internal/spec/dnn"
@@ -300,18 +301,22 @@ func (n *opGraph) plan() backendDesc {
 	return n.make(dnn.CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, attr{dnn.CUDNN_ATTR_EXECUTION_PLAN_HANDLE, n.h}, attr{dnn.CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, cfg})
 }
 
-// pack binds the tensors' memory, with the workspace that a plan asks for.
+// between is the memory that a plan takes from its handle.
+func (n *opGraph) between(plan backendDesc) int64 {
+	n.t.Helper()
+	p, err := lookBackend(plan)
+	n.ok(err)
+	return graph.Between(p)
+}
+
+// pack binds the tensors' memory. A plan asks for no workspace, so it gets none.
 func (n *opGraph) pack(plan backendDesc, more ...attr) backendDesc {
 	n.t.Helper()
-	var need int64
+	need := int64(-1)
 	_, err := n.th.BackendGetAttribute(plan, dnn.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, dnn.CUDNN_TYPE_INT64, 1, hostmem.Of(&need))
 	n.ok(err)
-	space := pointers{0}
-	if need > 0 {
-		at, err := n.th.driver().MemAlloc(uint64(need))
-		n.ok(err)
-		n.t.Cleanup(func() { _ = n.th.driver().MemFree(at) })
-		space[0] = uint64(at)
+	if need != 0 {
+		n.t.Fatalf("a plan asks for %d bytes", need)
 	}
 	var ids []int64
 	var at pointers
@@ -319,7 +324,7 @@ func (n *opGraph) pack(plan backendDesc, more ...attr) backendDesc {
 		ids, at = append(ids, id), append(at, p)
 	}
 	return n.make(dnn.CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, append(more, attr{dnn.CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids}, attr{dnn.CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, at},
-		attr{dnn.CUDNN_ATTR_VARIANT_PACK_WORKSPACE, space})...)
+		attr{dnn.CUDNN_ATTR_VARIANT_PACK_WORKSPACE, pointers{0}})...)
 }
 
 // run executes the graph.

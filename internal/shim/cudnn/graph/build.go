@@ -111,12 +111,10 @@ func (d *Descriptor) computed(a Attr) (value, bool) {
 		return number()
 	case dnn.CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
 		return number(int64(dnn.CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION), int64(dnn.CUDNN_BEHAVIOR_NOTE_SUPPORTS_CUDA_GRAPH_NATIVE_API))
-	case dnn.CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE:
-		return number(d.values[dnn.CUDNN_ATTR_ENGINECFG_ENGINE].refs[0].values[dnn.CUDNN_ATTR_ENGINE_OPERATION_GRAPH].refs[0].made.(*graph).workspace())
+	case dnn.CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, dnn.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: // what lies between operations is the handle's
+		return number(0)
 	case dnn.CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED, dnn.CUDNN_ATTR_KERNEL_CACHE_REVISION, dnn.CUDNN_ATTR_KERNEL_CACHE_ENTRY_COUNT:
 		return number(0)
-	case dnn.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
-		return number(d.made.(*plan).graph.workspace())
 	case dnn.CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG: // of a plan that was made of text
 		gr := d.made.(*plan).graph
 		return value{refs: []*Descriptor{configOf(&Descriptor{kind: OperationGraph, final: true, made: gr, values: map[Attr]value{
@@ -280,9 +278,8 @@ func (d *Descriptor) fits(a Attr, v value) error {
 
 // pack are the addresses of a graph's tensors.
 type pack struct {
-	at        map[int64]uint64 // by unique id
-	workspace uint64
-	other     map[int64]sides // of tensors whose sizes are not those of the graph
+	at    map[int64]uint64 // by unique id
+	other map[int64]sides  // of tensors whose sizes are not those of the graph
 }
 
 type sides struct{ dim, stride []int64 }
@@ -292,7 +289,7 @@ func buildPack(g given) (*pack, error) {
 	if len(ids) != len(at) {
 		return nil, fail(dnn.CUDNN_STATUS_BAD_PARAM, "%d ids and %d addresses", len(ids), len(at))
 	}
-	p := &pack{at: map[int64]uint64{}, other: map[int64]sides{}, workspace: uint64(g.whole(dnn.CUDNN_ATTR_VARIANT_PACK_WORKSPACE, 0))}
+	p := &pack{at: map[int64]uint64{}, other: map[int64]sides{}}
 	for i, id := range ids {
 		p.at[id] = uint64(at[i])
 	}

@@ -33,14 +33,16 @@ func prepared(planned, packed *Descriptor) (*plan, *pack, error) {
 	return p, k, nil
 }
 
-// Workspace is the memory that a plan needs for the sizes of a variant pack.
+// Workspace is the memory that a plan needs from the program for the sizes of a variant pack: none. A program may run a plan without
+// asking (XLA does, where it does not time plans), and then nothing says that its workspace is too small for what lies between
+// operations.
 func Workspace(planned, packed *Descriptor) (int64, error) {
-	p, k, err := prepared(planned, packed)
-	if err != nil {
-		return 0, err
-	}
-	return (&exec{gr: p.graph, pack: k}).layout(0), nil
+	_, _, err := prepared(planned, packed)
+	return 0, err
 }
+
+// Between is the memory that a finished plan takes from its handle, for what lies between its operations.
+func Between(planned *Descriptor) int64 { return planned.made.(*plan).graph.between() }
 
 // Execute enqueues a plan on the tensors of a variant pack.
 func Execute(r *nn.Run, planned, packed *Descriptor) error {
@@ -56,8 +58,13 @@ func Execute(r *nn.Run, planned, packed *Descriptor) error {
 		}
 	}
 	x := &exec{Run: r, gr: p.graph, pack: k}
-	if n := x.layout(k.workspace); n > 0 && k.workspace == 0 {
-		return fail(dnn.CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no workspace, where %d bytes are needed", n)
+	if n := x.layout(); n > 0 {
+		at, done, err := r.Between(n)
+		if err != nil {
+			return err
+		}
+		defer done()
+		x.base = at
 	}
 	for _, s := range p.graph.steps {
 		if err := s.run(x); err != nil {

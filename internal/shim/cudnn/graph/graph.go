@@ -313,7 +313,7 @@ func (gr *graph) enqueue(r runner, touched ...*tensor) {
 	}
 }
 
-// life is from which step to which something of the workspace is used.
+// life is from which step to which something between operations is used.
 type life struct{ from, to int }
 
 func (l life) meets(m life) bool { return l.from <= m.to && m.from <= l.to }
@@ -350,22 +350,23 @@ type exec struct {
 	*nn.Run
 	gr    *graph
 	pack  *pack
-	inner map[int64]uint64 // where virtual tensors are
+	inner map[int64]int64 // where virtual tensors are, from base
+	base  uint64
 }
 
-// aligned is the distance of pieces of the workspace.
+// aligned is the distance of virtual tensors.
 const aligned = 256
 
-// workspace is the memory that virtual tensors need.
-func (gr *graph) workspace() int64 { return (&exec{gr: gr, pack: &pack{}}).layout(0) }
+// between is the memory that virtual tensors need, in the sizes of the graph.
+func (gr *graph) between() int64 { return (&exec{gr: gr, pack: &pack{}}).layout() }
 
 // layout places the virtual tensors, and is how much memory they need. Those that no step has both use the same.
-func (x *exec) layout(base uint64) int64 {
+func (x *exec) layout() int64 {
 	type piece struct {
 		at, size int64
 		life     life
 	}
-	x.inner = map[int64]uint64{}
+	x.inner = map[int64]int64{}
 	var placed []piece // by where they begin
 	total := int64(0)
 	for _, t := range x.gr.inner {
@@ -377,7 +378,7 @@ func (x *exec) layout(base uint64) int64 {
 		}
 		i, _ := slices.BinarySearchFunc(placed, p.at, func(o piece, at int64) int { return cmp.Compare(o.at, at) })
 		placed = slices.Insert(placed, i, p)
-		x.inner[t.uid] = base + uint64(p.at)
+		x.inner[t.uid] = p.at
 		total = max(total, p.at+p.size)
 	}
 	return total
@@ -419,7 +420,8 @@ func (x *exec) lying(t *tensor) nn.Tensor {
 // tensor is a tensor of this execution.
 func (x *exec) tensor(t *tensor) nn.Tensor {
 	s := x.held(t)
-	if at, ok := x.inner[t.uid]; ok {
+	if from, ok := x.inner[t.uid]; ok {
+		at := x.base + uint64(from)
 		s.Addr = at
 	} else {
 		s.Addr = x.pack.at[t.uid]

@@ -145,8 +145,8 @@ func TestRandomGraphs(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: a plan's text: %v", seed, err)
 			}
-			if a, b := gr.workspace(), again.graph.workspace(); a != b {
-				t.Fatalf("seed %d: %d bytes of workspace, by the text %d", seed, a, b)
+			if a, b := gr.between(), again.graph.between(); a != b {
+				t.Fatalf("seed %d: %d bytes between operations, by the text %d", seed, a, b)
 			}
 		}
 	}

@@ -7,16 +7,17 @@ import (
 	"kudzu/internal/spec/cu"
 )
 
-// Spaces is device memory that a handle keeps for its operations: what products pack into, and what one kernel of an operation leaves
-// for the next.
+// Spaces is device memory that a handle keeps for its operations: what products pack into, what one kernel of an operation leaves
+// for the next, and what one operation of a graph leaves for the next.
 type Spaces struct {
-	pack, work shim.Workspace
+	pack, work, between shim.Workspace
 }
 
 // Drop gives everything back, after the work that uses it.
 func (s *Spaces) Drop(d *driver.Thread) {
 	s.pack.Drop(d)
 	s.work.Drop(d)
+	s.between.Drop(d)
 }
 
 // Run is where operations are enqueued: a stream of the current context, and memory.
@@ -41,7 +42,17 @@ func (r *Run) scratch(n int64) (at uint64, done func(), err error) {
 	if r.Work != 0 && r.WorkSize >= uint64(n) {
 		return r.Work, func() {}, nil
 	}
-	s := &r.Spaces.work
+	return r.hold(&r.Spaces.work, n)
+}
+
+// Between is n bytes for what operations of one graph leave for each other. Its uses are as those of scratch, and the operations take
+// scratch meanwhile.
+func (r *Run) Between(n int64) (at uint64, done func(), err error) {
+	return r.hold(&r.Spaces.between, n)
+}
+
+// hold is n bytes of one of the handle's spaces, which is nobody else's until done.
+func (r *Run) hold(s *shim.Workspace, n int64) (at uint64, done func(), err error) {
 	s.Hold()
 	p, err := s.Take(r.D, r.Stream, uint64(max(n, 1)))
 	if err != nil {
