@@ -167,18 +167,23 @@ func auditsWell(interp, audit string) bool {
 
 // scriptOf is the interpreter that a script names.
 func scriptOf(path string) (string, bool) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	line, err := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, "#!") {
-		return "", false
-	}
-	words := strings.Fields(line[2:])
+	words := scriptWords(path)
 	if len(words) == 0 {
 		return "", false
 	}
 	return words[0], true
+}
+
+// scriptWords are those of a script's first line behind #!: its interpreter, and what that is given.
+func scriptWords(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "#!") {
+		return nil
+	}
+	return strings.Fields(line[2:])
 }

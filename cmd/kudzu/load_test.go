@@ -181,18 +181,6 @@ func TestWithToolkit(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	const flag = "--xla_gpu_cuda_data_dir="
-	for _, c := range [][2]string{
-		{"A=1", "A=1 XLA_FLAGS=" + flag + ours},
-		{"XLA_FLAGS=", "XLA_FLAGS=" + flag + ours},
-		{"XLA_FLAGS=--a=1 --b", "XLA_FLAGS=--a=1 --b " + flag + ours},
-		{"XLA_FLAGS=" + flag + "/own --b", "XLA_FLAGS=" + flag + "/own --b"},
-		{"XLA_FLAGS=/a/file", "XLA_FLAGS=/a/file"},
-	} {
-		if got := strings.Join(withXLA([]string{c[0]}, ours), " "); got != c[1] {
-			t.Errorf("%q: %q, want %q", c[0], got, c[1])
-		}
-	}
 	for _, c := range []struct {
 		env       []string
 		installed string

@@ -142,6 +142,7 @@ func (o *runWith) prepare(args []string) (child, error) {
 		fmt.Fprintf(os.Stderr, "kudzu: %s\n", n)
 	}
 	p.env = withNVTX(p.env, dir)
+	p.env = withXLA(p.env, filepath.Dir(dir), p.path)
 	p.start, p.argv = withFiles(o, dir, p.path, args, hasPreload(p.env))
 	return p, nil
 }
@@ -258,7 +259,6 @@ func withTools(env []string) ([]string, error) {
 			env = append(env, v[0]+"="+filepath.Join(dir, v[1]))
 		}
 	}
-	env = withXLA(env, filepath.Dir(dir))
 	env = frontOf(env, "PATH", dir)
 	path, _ := strings.CutPrefix(env[len(env)-1], "PATH=")
 	return env, os.Setenv("PATH", path)
@@ -278,25 +278,6 @@ func withToolkit(env []string, ours, installed string) []string {
 		return env
 	}
 	return append(env, "CUDA_HOME="+ours)
-}
-
-// withXLA has XLA find our libdevice: TensorFlow, whose wheel has none, asks neither CUDA_HOME nor CUDA_PATH. A folder that the
-// flags name stays, and so do flags in a file.
-func withXLA(env []string, ours string) []string {
-	const flag = "--xla_gpu_cuda_data_dir="
-	if _, err := os.Stat(filepath.Join(ours, libdevice.File)); err != nil || strings.ContainsAny(ours, " \t") {
-		return env
-	}
-	was := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, "XLA_FLAGS="); ok {
-			was = strings.TrimSpace(v)
-		}
-	}
-	if strings.Contains(was, flag) || was != "" && !strings.HasPrefix(was, "-") {
-		return env
-	}
-	return setEnv(env, "XLA_FLAGS", strings.TrimSpace(was+" "+flag+ours))
 }
 
 func setEnv(env []string, name, val string) []string {
