@@ -5,41 +5,33 @@ import (
 	"kudzu/internal/ir"
 )
 
-// preferScalar reports a kernel that is faster as scalar code, thread by thread: one that does little but atomics at data-dependent
-// addresses, or one in whose loops each lane walks contiguous memory of its own, with a data-dependent trip count.
+// preferScalar reports a kernel that is faster as scalar code, thread by thread: one in whose loops each lane walks contiguous memory of
+// its own, with a data-dependent trip count.
 //
-// Locked operations go one after the other whoever asks for them; taking their addresses out of vectors only delays them (a
-// histogram in global memory: 0.85 as vectors, 0.95 one by one, native/kudzu). Walking, lanes in one vector would gather each step's elements from as many lines as there are lanes, run until the longest stretch
-// ends, and read in an order that no prefetcher follows; a thread reads its lines from end to end. Measured, native/kudzu of a
-// sparse matrix product with a row a thread: 0.54 as vectors, 0.95 one by one.
+// Lanes in one vector would gather each step's elements from as many lines as there are lanes, run until the longest stretch ends, and read
+// in an order that no prefetcher follows; a thread reads its lines from end to end. Measured, native/kudzu of a sparse matrix product with a
+// row a thread: 0.54 as vectors, 0.95 one by one. Kernels that do little but atomics are vectors: the lines of 32 counters are asked for
+// at once then (emit/warp/scatter_lines.go).
 func preferScalar(st *state) bool {
 	f := st.f
 	if tooLarge(f) {
 		return true
 	}
-	atomics := 0
 	for _, b := range f.Blocks {
 		for _, in := range b.Insts {
 			switch in.Op {
-			case ir.Bar, ir.GridSync, ir.WarpSync, ir.CallRt, ir.Call, ir.CallInd, ir.AtomicCAS, ir.CopyAsync, ir.SharedAddr, ir.ActiveMask:
+			case ir.Bar, ir.GridSync, ir.WarpSync, ir.CallRt, ir.Call, ir.CallInd, ir.AtomicCAS, ir.Atomic, ir.CopyAsync, ir.SharedAddr, ir.ActiveMask:
 				return false
 			}
-			if gathers(in.Op) || isMatrix(in.Op) || in.Volatile || in.Order != ir.Weak && in.Op != ir.Atomic {
+			if gathers(in.Op) || isMatrix(in.Op) || in.Volatile || in.Order != ir.Weak {
 				return false
-			}
-			if in.Op == ir.Atomic {
-				atomics++
 			}
 		}
 	}
-	loops := len(st.loops().Loops) > 0
-	if loops == (atomics > 0) {
+	if len(st.loops().Loops) == 0 {
 		return false
 	}
 	a := st.shapes()
-	if !loops {
-		return onlyCounts(a)
-	}
 	walks := false
 	for _, l := range a.li.Loops {
 		if innermost(a.li, l) {
@@ -72,31 +64,6 @@ func tooLarge(f *ir.Func) bool {
 		}
 	}
 	return ops > mostMasked && branches > mostApart && matrixOp(f) == nil
-}
-
-// onlyCounts reports a kernel without loops whose work is integer atomics in global memory, at addresses that differ between lanes.
-func onlyCounts(a *shapeAnalysis) bool {
-	atomics, work := 0, 0
-	for _, b := range a.f.Blocks {
-		for _, in := range b.Insts {
-			switch in.Op {
-			case ir.Store:
-				return false
-			case ir.Load, ir.SReg, ir.Param, ir.Br, ir.CondBr, ir.Exit, ir.SExt, ir.ZExt, ir.Phi, ir.Copy:
-			case ir.Atomic:
-				at := a.fact(in.Args[0])
-				if in.Space != ir.Global || at.kind != ir.Varying || at.guess || in.Args[1].Type.IsFloat() {
-					return false
-				}
-				atomics++
-			default:
-				if a.fact0(in).kind < ir.Affine && !counts(in) {
-					work++
-				}
-			}
-		}
-	}
-	return work <= 4*atomics
 }
 
 func innermost(li *ir.LoopInfo, l *ir.Loop) bool {

@@ -133,6 +133,7 @@ func emitAtomic(e *emitter, in *ir.Inst) {
 	if e.warpCombined(in) {
 		return
 	}
+	e.askForLines(in, mask, all)
 	if len(in.Results) == 0 || !e.used[in.Results[0]] {
 		e.reduction(in, t, mask, all)
 		return
@@ -358,6 +359,7 @@ func emitCAS(e *emitter, in *ir.Inst) {
 	mask, all := e.mask(in)
 	e.aligned(in, bytesOf(t), mask, all)
 	e.bounded(in, bytesOf(t), mask, all)
+	e.askForLines(in, mask, all)
 	e.eachPointer(in, func(p ll.Val, l []ll.Val) []ll.Val {
 		want, val := e.Recast(l[0], it), e.Recast(l[1], it)
 		if in.Space == ir.Shared || in.Space == ir.Local {

@@ -531,6 +531,7 @@ func (e *emitter) storeWide(a *access, vals []*ir.Value) {
 // scatter stores lane by lane in order: by the processor's scatter where the addresses are in vectors, which take as long to take
 // apart, else unrolled where the distances are known, otherwise in a loop.
 func (e *emitter) scatter(a *access, vals []*ir.Value) {
+	e.askForLines(a.in, a.mask, a.all)
 	if len(vals) > 1 {
 		e.storePieces(a, vals)
 		return
