@@ -43,6 +43,7 @@ func (e *emitter) slots() {
 			}
 		}
 	}
+	e.findFramed()
 }
 
 func frameBytes(t ir.Type) int {
@@ -56,6 +57,9 @@ func frameBytes(t ir.Type) int {
 func (e *emitter) save(k int) {
 	for _, v := range e.f.Regions.Points[k-1].Live {
 		r := e.vals[v]
+		if e.inFrame(r) {
+			continue
+		}
 		t := typ(v.Type)
 		if !r.vecSlot.IsZero() {
 			vt := ll.Vec(e.w, t)

@@ -64,6 +64,7 @@ type rep struct {
 	// Values that live across a barrier stand in memory of the function, which LLVM turns into registers again.
 	scalarSlot, vecSlot ll.Val
 	offset, guessOffset int // in the warp's frame
+	number              int // among the values that have a place there, from 1
 }
 
 type emitter struct {
@@ -97,8 +98,9 @@ type emitter struct {
 	computed map[*ir.Value]bool
 	used     map[*ir.Value]bool // that anything reads
 
-	ctx   context
-	frame int // bytes of the warp's frame so far
+	ctx    context
+	frame  int // bytes of the warp's frame so far
+	framed framed
 	// Memory for lane loops, by type.
 	scratch map[string]ll.Val
 	wide    map[string]ll.Val // of operations on 32 lanes in a kernel of single threads
@@ -212,6 +214,7 @@ func (e *emitter) body() {
 	}
 	for _, b := range e.f.Blocks {
 		e.label(e.labels[b])
+		e.enter(b)
 		if k := resume[b]; k > 0 {
 			e.restore(k)
 		}
@@ -406,6 +409,9 @@ func (e *emitter) setGuess(v *ir.Value, x ll.Val) {
 // saved writes a value that lives across a barrier to its slots.
 func (e *emitter) saved(v *ir.Value) {
 	r := e.rep(v)
+	if len(e.framed.now) > 0 {
+		e.framed.now[r.number] = false
+	}
 	if !r.scalarSlot.IsZero() && !r.scalar.IsZero() {
 		e.Store(r.scalar, r.scalarSlot, 0)
 	}
@@ -435,6 +441,9 @@ func (e *emitter) scalar(v *ir.Value) ll.Val {
 		panic("BUG: value is used before it is emitted: " + v.String())
 	}
 	if !r.scalarSlot.IsZero() {
+		if e.fromFrame(r) {
+			return e.scalarInFrame(v, r)
+		}
 		return e.Load(typ(v.Type), r.scalarSlot, 0)
 	}
 	if r.scalar.IsZero() {
@@ -464,6 +473,9 @@ func (e *emitter) vector(v *ir.Value) ll.Val {
 		panic("BUG: value is used before it is emitted: " + v.String())
 	}
 	if !r.vecSlot.IsZero() {
+		if e.fromFrame(r) {
+			return e.vectorInFrame(v, r)
+		}
 		x := e.Load(ll.Vec(e.w, typ(v.Type)), r.vecSlot, 0)
 		return x
 	}

@@ -122,6 +122,7 @@ func (e *emitter) regionLoop(k int, s span) {
 	o.Br(e.labels[s.start])
 	for _, b := range s.blocks {
 		e.label(e.labels[b])
+		e.enter(b)
 		if k > 0 && b == s.start {
 			e.restore(k)
 		}
