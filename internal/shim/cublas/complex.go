@@ -17,6 +17,9 @@ const (
 	complexHigh = 8  // the most panels of rows of a block
 	liesTiles   = 3  // the most tiles of columns that read A's rows where they lie
 	groupRows   = complexRows / 2
+	deepTiles   = 8  // TILES of kernels/complex.cu
+	deepOuter   = 64 // the most columns for which each worker may lay out the vectors itself
+	laidColumns = 64 // the least columns of a block that lays rows of A out, where another one does too
 
 	lanesConjugated, sharedConjugated = 8, 16 // LANES_CONJ and SHARED_CONJ
 )
@@ -157,8 +160,11 @@ func (p *Product) complexSmall(d *driver.Thread, stream cu.CUstream, a View, pac
 		high = max(1, min(high, (panels+workers-1)/workers))
 	}
 	per := columns
-	if blocks := (panels + high - 1) / high * p.Batch; blocks < 4*workers && p.M*p.N*p.K >= smallWork {
+	if blocks := (panels + high - 1) / high * p.Batch; workers > 1 && blocks < 4*workers && p.M*p.N*p.K >= smallWork {
 		per = max(1, (columns*blocks+4*workers-1)/(4*workers))
+		if !packed && blocks >= workers {
+			per = max(per, (laidColumns+wide-1)/wide)
+		}
 	}
 	per = max(per, (columns+maxGrid-1)/maxGrid)
 	for first := int64(0); first < p.Batch; first += maxGrid {
@@ -189,6 +195,9 @@ func (p *Product) complexFlat(d *driver.Thread, stream cu.CUstream, space *shim.
 	if s.few <= groupRows {
 		groups = 2
 	}
+	if groups == 1 && s.outer <= deepOuter {
+		return p.complexDeep(d, stream, s, workers)
+	}
 	rows := complexRows / groups
 	count, each := p.Batch, rows*p.K
 	if !s.small.List && s.small.Stride == 0 {
@@ -217,6 +226,21 @@ func (p *Product) complexFlat(d *driver.Thread, stream cu.CUstream, space *shim.
 	q.U64(uint64(s.next), 1, uint64(s.across), uint64(s.along)).U32(uint32(per), 0)
 	name = fmt.Sprintf("flat%d_%s", groups, p.Sum)
 	return complexKernels.Launch(d, stream, name, [3]uint32{uint32((columns + per - 1) / per), 1, uint32(p.Batch)}, [3]uint32{32, 1, 1}, &q)
+}
+
+// complexDeep is one launch for few vectors and few more, each of a long k.
+func (p *Product) complexDeep(d *driver.Thread, stream cu.CUstream, s *skinny, workers int64) error {
+	wide := p.complexTile(s.outer, 1)
+	tiles := (s.outer + wide - 1) / wide
+	blocks := max(min(tiles, (workers+p.Batch-1)/p.Batch), (tiles+deepTiles-1)/deepTiles)
+	per := (tiles + blocks - 1) / blocks
+	var q shim.Params
+	s.small.Put(&q)
+	s.big.Put(&q)
+	p.putComplex(&q, s.few, s.outer, 0, p.signs(s.small.Op, s.big.Op))
+	q.U64(uint64(s.smallAt), uint64(s.smallNext), uint64(s.next), uint64(s.across), uint64(s.along)).U32(uint32(per), 0)
+	name := fmt.Sprintf("deep%d_%s", wide, p.Sum)
+	return complexKernels.Launch(d, stream, name, [3]uint32{uint32((tiles + per - 1) / per), 1, uint32(p.Batch)}, [3]uint32{32, 1, 1}, &q)
 }
 
 // complexSlab reads a big matrix whose rows lie together once.

@@ -53,3 +53,18 @@ func TestShallow(t *testing.T) {
 		}
 	})
 }
+
+// TestDeep multiplies 9 to 16 vectors of a long k with few more: complex ones take a piece of k at a time.
+func TestDeep(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		for _, e := range []Elem{C32, C64} {
+			for i := range r.times(24) {
+				m, n := r.pick(9, 12, 16), r.pick(16, 9, 17, 30, 48, 64, 65)
+				if i%2 == 1 {
+					m, n = n, m
+				}
+				r.gemm(single(e), m, n, r.pick(192, 129, 130, 160, 256, 500))
+			}
+		}
+	})
+}

@@ -7,7 +7,7 @@
 #include "product.h"
 #include "shared.h"
 
-enum { ROWS = 16, DEEP = 128, PITCH = 34 }; // rows of a warp's tile, k of a small product, elements of a row that is turned
+enum { ROWS = 16, SMALL_K = 128, PITCH = 34, WHOLE = 40 }; // rows of a warp's tile, k of a small product, parts of a row that is turned, numbers of one
 enum { LANES_CONJ = 8, SHARED_CONJ = 16 };      // beside a part of C: what lanes have, or what they share, is conjugated
 
 struct c8 {
@@ -94,39 +94,85 @@ template <class T, class R, int WIDTH> __device__ void packTriangle(const T *src
     }
 }
 
-// packTurned: k lies together. 16 of it from every row are read forward, turned in shared memory, and written forward.
-template <class T, class R, int WIDTH> __device__ __attribute__((always_inline)) void packTurned(const T *src, s64 ld, R *dst, u32 rows, u32 from, u32 to, R *turn) {
-    for (u32 l0 = from; l0 < to; l0 += 16) {
-        u32 many = to - l0 < 16 ? to - l0 : 16;
-        const T *p = src + 2 * (s64)l0 + LANE;
-        R *out = dst + (s64)l0 * 2 * WIDTH + LANE;
-        __nvvm_bar_warp_sync(~0u);
-        if (rows >= WIDTH && many == 16) {
+// Turn packs where k lies together. 16 of it from every row are read forward, turned in shared memory, and written forward.
+template <class T, class R, int WIDTH> struct Turn {
+    static __device__ __attribute__((always_inline)) void pack(const T *src, s64 ld, R *dst, u32 rows, u32 from, u32 to, R *turn) {
+        for (u32 l0 = from; l0 < to; l0 += 16) {
+            u32 many = to - l0 < 16 ? to - l0 : 16;
+            const T *p = src + 2 * (s64)l0 + LANE;
+            R *out = dst + (s64)l0 * 2 * WIDTH + LANE;
+            __nvvm_bar_warp_sync(~0u);
+            if (rows >= WIDTH && many == 16) {
 #pragma unroll
-            for (u32 r = 0; r < WIDTH; r++)
-                turn[r * PITCH + LANE] = (R)p[(s64)r * ld];
+                for (u32 r = 0; r < WIDTH; r++)
+                    turn[r * PITCH + LANE] = (R)p[(s64)r * ld];
+                __nvvm_bar_warp_sync(~0u);
+#pragma unroll
+                for (u32 i = 0; i < WIDTH; i++) {
+                    u32 o = i * 32 + LANE;
+                    out[i * 32] = turn[o % (2 * WIDTH) / 2 * PITCH + o / (2 * WIDTH) * 2 + o % 2];
+                }
+                continue;
+            }
+            for (u32 r = 0; r < WIDTH; r++) {
+                R v = 0;
+                if (r < rows && LANE < 2 * many)
+                    v = (R)p[(s64)r * ld];
+                turn[r * PITCH + LANE] = v;
+            }
             __nvvm_bar_warp_sync(~0u);
 #pragma unroll
             for (u32 i = 0; i < WIDTH; i++) {
                 u32 o = i * 32 + LANE;
-                out[i * 32] = turn[o % (2 * WIDTH) / 2 * PITCH + o / (2 * WIDTH) * 2 + o % 2];
+                if (o < many * 2 * WIDTH)
+                    out[i * 32] = turn[o % (2 * WIDTH) / 2 * PITCH + o / (2 * WIDTH) * 2 + o % 2];
             }
-            continue;
-        }
-        for (u32 r = 0; r < WIDTH; r++) {
-            R v = 0;
-            if (r < rows && LANE < 2 * many)
-                v = (R)p[(s64)r * ld];
-            turn[r * PITCH + LANE] = v;
-        }
-        __nvvm_bar_warp_sync(~0u);
-#pragma unroll
-        for (u32 i = 0; i < WIDTH; i++) {
-            u32 o = i * 32 + LANE;
-            if (o < many * 2 * WIDTH)
-                out[i * 32] = turn[o % (2 * WIDTH) / 2 * PITCH + o / (2 * WIDTH) * 2 + o % 2];
         }
     }
+};
+
+// Numbers of 64 bits are moved whole, 32 of every row: half as many places are gathered.
+template <int WIDTH> struct Turn<float, float, WIDTH> {
+    static __device__ __attribute__((always_inline)) void pack(const float *src, s64 ld, float *dst, u32 rows, u32 from, u32 to, float *box) {
+        u64 *turn = (u64 *)box;
+        for (u32 l0 = from; l0 < to; l0 += 32) {
+            u32 many = to - l0 < 32 ? to - l0 : 32;
+            const u64 *p = (const u64 *)src + l0 + LANE;
+            u64 *out = (u64 *)dst + (s64)l0 * WIDTH + LANE;
+            __nvvm_bar_warp_sync(~0u);
+            if (rows >= WIDTH && many == 32) {
+#pragma unroll
+                for (u32 r = 0; r < WIDTH; r++)
+                    turn[r * WHOLE + LANE] = p[(s64)r * (ld / 2)];
+                __nvvm_bar_warp_sync(~0u);
+#pragma unroll
+                for (u32 i = 0; i < WIDTH; i++) {
+                    u32 o = i * 32 + LANE;
+                    out[i * 32] = turn[o % WIDTH * WHOLE + o / WIDTH];
+                }
+                continue;
+            }
+            for (u32 r = 0; r < WIDTH; r++) {
+                u64 v = 0;
+                if (r < rows && LANE < many)
+                    v = p[(s64)r * (ld / 2)];
+                turn[r * WHOLE + LANE] = v;
+            }
+            __nvvm_bar_warp_sync(~0u);
+#pragma unroll
+            for (u32 i = 0; i < WIDTH; i++) {
+                u32 o = i * 32 + LANE;
+                if (o < many * WIDTH)
+                    out[i * 32] = turn[o % WIDTH * WHOLE + o / WIDTH];
+            }
+        }
+    }
+};
+
+#define TURN(C) (sizeof(C) == 8 ? ROWS * 2 * WHOLE : ROWS * PITCH) // parts that it needs
+
+template <class T, class R, int WIDTH> __device__ __attribute__((always_inline)) void packTurned(const T *src, s64 ld, R *dst, u32 rows, u32 from, u32 to, R *turn) {
+    Turn<T, R, WIDTH>::pack(src, ld, dst, rows, from, to, turn);
 }
 
 // pack writes panels of WIDTH rows of op(X), k long: panel p holds for every l the rows p·WIDTH …, zero past the end. A block takes some
@@ -166,7 +212,7 @@ template <class T, class C, int WIDTH> __device__ __attribute__((always_inline))
 #define PACK(name, T, C, N)                                                                                                    \
     KERNEL pack_##name(Side a, Side b, u64 claims, u32 numbers, u32 blocks, u32 k, u32 run, u32 first) {                       \
         clear((u32 *)claims + (s64)numbers * BLOCK_Z, numbers);                                                                \
-        __shared__ Parts<C>::type turn[ROWS * PITCH];                                                                          \
+        __shared__ Parts<C>::type turn[TURN(C)];                                                                               \
         if (BLOCK_X < blocks)                                                                                                  \
             pack<T, C, ROWS>(a, BLOCK_X, k, run, first, turn);                                                                 \
         else                                                                                                                   \
@@ -348,7 +394,7 @@ template <class C, class R, int G, int N, bool WHOLE> __device__ __attribute__((
     }
 }
 
-// Small is a product of at most DEEP in k, or one of few rows that are packed already: one launch, and no other memory where nothing is
+// Small is a product of at most SMALL_K in k, or one of few rows that are packed already: one launch, and no other memory where nothing is
 // packed. A block has `high` panels of rows of A, in shared memory where they must be turned or are read more than a few times.
 struct Small {
     View a, b;
@@ -420,7 +466,7 @@ template <class C, int N> __device__ __attribute__((always_inline)) void small(c
 // With two widths of tiles fewer columns are computed for nothing.
 #define SMALL(name, C, N)                                                                                                      \
     KERNEL small##N##_##name(Small s) {                                                                                        \
-        __shared__ Parts<C>::type rows[2 * ROWS * DEEP], turn[ROWS * PITCH];                                                   \
+        __shared__ Parts<C>::type rows[2 * ROWS * SMALL_K], turn[TURN(C)];                                                     \
         small<C, N>(s, rows, turn);                                                                                            \
     }
 SMALL(c32, c32, 4)
@@ -464,12 +510,8 @@ template <class C, int G, int N> __device__ __attribute__((always_inline)) void 
     }
 }
 
-// layFew packs up to WIDTH vectors of k, as one panel: from one to the next and along k these are elements.
-template <class C, int WIDTH> __device__ __attribute__((always_inline)) void layFew(const View &x, C *to, s64 each, s64 at, s64 next, u32 few, u32 k, typename Parts<C>::type *turn) {
-    typedef typename Parts<C>::type R;
-    const R *from = (const R *)matrix<const C>(x, BLOCK_Z);
-    R *out = (R *)(to + each * (s64)BLOCK_Z);
-    u32 l0 = BLOCK_X * 64, l1 = k - l0 < 64 ? k : l0 + 64;
+// layFew packs up to WIDTH vectors from l0 to l1 of k, as one panel: from one to the next and along k these are numbers.
+template <class R, int WIDTH> __device__ __attribute__((always_inline)) void layFew(const R *from, R *out, s64 at, s64 next, u32 few, u32 l0, u32 l1, R *turn) {
     if (next == 1) {
         packTurned<R, R, WIDTH>(from, 2 * at, out, few, l0, l1, turn);
         return;
@@ -491,8 +533,11 @@ template <class C, int WIDTH> __device__ __attribute__((always_inline)) void lay
 
 #define FLAT(name, C, G, N)                                                                                                    \
     KERNEL lay##G##_##name(View x, u64 to, s64 each, s64 at, s64 next, u32 few, u32 k) {                                       \
-        __shared__ Parts<C>::type turn[ROWS * PITCH];                                                                          \
-        layFew<C, ROWS / G>(x, (C *)to, each, at, next, few, k, turn);                                                         \
+        __shared__ Parts<C>::type turn[TURN(C)];                                                                               \
+        typedef Parts<C>::type R;                                                                                              \
+        u32 l0 = BLOCK_X * 64;                                                                                                 \
+        const R *from = (const R *)matrix<const C>(x, BLOCK_Z);                                                                \
+        layFew<R, ROWS / G>(from, (R *)((C *)to + each * (s64)BLOCK_Z), at, next, few, l0, k - l0 < 64 ? k : l0 + 64, turn);   \
     }                                                                                                                          \
     KERNEL flat##G##_##name(Flat s) { flat<C, G, N>(s); }
 FLAT(c32, c32, 1, 6)
@@ -562,10 +607,6 @@ template <class C, int V, int N> __device__ __attribute__((always_inline)) void 
 #pragma unroll 1
             for (u32 v = 0; v < V; v++, mine += 2 * N * 32) {
                 R x[N] = {}, y[N] = {};
-                if (l0)
-#pragma unroll
-                    for (int j = 0; j < N; j++)
-                        x[j] = mine[2 * j * 32], y[j] = mine[(2 * j + 1) * 32];
 #pragma unroll 1
                 for (u32 i = 0; i < each && ahead < to; i++, ahead++) // the next piece's part, while this one is multiplied
 #pragma unroll
@@ -585,6 +626,10 @@ template <class C, int V, int N> __device__ __attribute__((always_inline)) void 
                     p += V * 32;
                     at += s.step;
                 }
+                if (l0) // not before: f32 sums that begin with what was in memory are looked at for NaNs after each product
+#pragma unroll
+                    for (int j = 0; j < N; j++)
+                        x[j] += mine[2 * j * 32], y[j] += mine[(2 * j + 1) * 32];
                 if (last) {
                     R *q = out + j0 * across;
                     u32 row = v * ROWS + LANE / 2;
@@ -613,6 +658,103 @@ SLAB(c32, c32, 6, 4)
 SLAB(c32, c32, 6, 6)
 SLAB(c64, c64, 3, 2)
 SLAB(c64, c64, 3, 3)
+
+// Deep is a product of up to 16 vectors of k with few more, whose k lies together: vectors a power of two apart, as they often are, share few
+// places of a cache. A piece of LONG in k of the first ones is laid out in shared memory and multiplied with the block's columns, N at a
+// time, while the next is asked for. Sums wait there too.
+struct Deep {
+    View a, b;
+    Output o;
+    s64 at, next, column, along, across; // of a from vector to vector and along k, of b from column to column, and of C, as Flat's
+    u32 per, unused;
+};
+enum { LONG = 64, TILES = 8 }; // and the most tiles of a block
+
+template <class C, int N> __device__ __attribute__((always_inline)) void deep(const Deep &s, typename Parts<C>::type *rows, typename Parts<C>::type *wait, typename Parts<C>::type *turn) {
+    typedef typename Parts<C>::type R;
+    enum { LINE = 128 / (int)sizeof(C) };
+    u32 batch = s.o.first + BLOCK_Z, wide = (s.o.n + N - 1) / N;
+    const R *a = (const R *)matrix<const C>(s.a, batch);
+    const C *b = matrix<const C>(s.b, batch);
+    R *out = (R *)matrix<C>(s.o.c, batch);
+    C alpha = value<C>(s.o.alpha), beta = value<C>(s.o.beta);
+    Ends<C, R> e(s.o, alpha, beta);
+    u32 k = depth(s.o, alpha);
+    u32 from = BLOCK_X * s.per, end = wide - from < s.per ? wide : from + s.per, each = (s.o.m + end - from - 1) / (end - from);
+    s64 across = 2 * s.across;
+    u32 l0 = 0;
+#pragma unroll 1
+    do {
+        u32 many = k - l0 < LONG ? k - l0 : LONG, row = 0;
+        bool last = l0 + many >= k;
+        __nvvm_bar_warp_sync(~0u);
+        layFew<R, ROWS>(a + 2 * (s64)l0 * s.next, rows, s.at, s.next, s.o.m, 0, many, turn);
+        __nvvm_bar_warp_sync(~0u);
+        const R *ahead = a + 2 * (s64)(l0 + LONG);
+        R *mine = wait + LANE;
+#pragma unroll 1
+        for (u32 j = from; j < end; j++, mine += 2 * N * 32) {
+            const C *col[N];
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                col[i] = b + (s64)(j * N + i < s.o.n ? j * N + i : s.o.n - 1) * s.column + l0;
+            R x[N] = {}, y[N] = {};
+            if (!last && s.next == 1)
+#pragma unroll 1
+                for (u32 i = 0; i < each && row < s.o.m; i++, row++)
+#pragma unroll
+                    for (int c = 0; c < LONG; c += LINE)
+                        fetch(ahead + 2 * (row * s.at + c));
+            if (!last)
+#pragma unroll
+                for (int i = 0; i < N; i++)
+#pragma unroll
+                    for (int c = 0; c < LONG; c += LINE)
+                        fetch(col[i] + LONG + c);
+            const R *p = rows + LANE;
+            s64 at = 0;
+#pragma unroll 1
+            for (u32 l = 0; l < many; l++) {
+                R r = p[0];
+#pragma unroll
+                for (int i = 0; i < N; i++) {
+                    C c = ::parts<C, R>(col[i] + at);
+                    x[i] = fma(r, c.re, x[i]);
+                    y[i] = fma(r, c.im, y[i]);
+                }
+                p += 32;
+                at++;
+            }
+            if (l0) // not before: f32 sums that begin with what was in memory are looked at for NaNs after each product
+#pragma unroll
+                for (int i = 0; i < N; i++)
+                    x[i] += mine[2 * i * 32], y[i] += mine[(2 * i + 1) * 32];
+            if (last) {
+                R *q = out + j * N * across;
+                if (s.along == 1) // known to lie together
+                    leave<C, R, N>(x, y, q + LANE, across, s.o, e, LANE / 2, j * N);
+                else
+                    leave<C, R, N>(x, y, q + 2 * s.along * (s64)(LANE / 2) + LANE % 2, across, s.o, e, LANE / 2, j * N);
+            } else {
+#pragma unroll
+                for (int i = 0; i < N; i++)
+                    mine[2 * i * 32] = x[i], mine[(2 * i + 1) * 32] = y[i];
+            }
+            __nvvm_bar_warp_sync(~0u);
+        }
+        l0 += many;
+    } while (l0 < k);
+}
+
+#define DEEP(name, C, N)                                                                                                       \
+    KERNEL deep##N##_##name(Deep s) {                                                                                          \
+        __shared__ Parts<C>::type rows[2 * ROWS * LONG], wait[TILES * 2 * N * 32], turn[TURN(C)];                              \
+        deep<C, N>(s, rows, wait, turn);                                                                                       \
+    }
+DEEP(c32, c32, 4)
+DEEP(c32, c32, 6)
+DEEP(c64, c64, 2)
+DEEP(c64, c64, 3)
 
 // Tiny is a batch of products of at most 8 rows, A as it lies: half of a warp's lanes take a row's parts, the others other columns. A block
 // takes `each` matrices.

@@ -176,17 +176,17 @@ template <class W, int V, int P, int N> __device__ __attribute__((always_inline)
                 for (int j = 0; j < N; j++)
                     col[j] = b + (s64)(j0 + j < s.few ? j0 + j : s.few - 1) * s.smallAt + (s64)l * s.smallNext;
                 W sum[P][N] = {}, *mine = wait + (j0 * V + h * N) * 32 + LANE;
-                if (l)
-#pragma unroll
-                    for (int j = 0; j < N; j++)
-#pragma unroll
-                        for (int p = 0; p < P; p++)
-                            sum[p][j] = mine[(j * P + p) * 32];
                 const W *at = rows + h * 32 + LANE;
                 if (s.smallNext == 1)
                     manySums<W, V, P, N, true>(at, col, 1, deep, sum);
                 else
                     manySums<W, V, P, N, false>(at, col, s.smallNext, deep, sum);
+                if (l) // not before: f32 sums that begin with what was in memory are looked at for NaNs after each product
+#pragma unroll
+                    for (int j = 0; j < N; j++)
+#pragma unroll
+                        for (int p = 0; p < P; p++)
+                            sum[p][j] += mine[(j * P + p) * 32];
                 if (l + DEEP < s.k) {
 #pragma unroll
                     for (int j = 0; j < N; j++)
@@ -246,10 +246,6 @@ template <class C, class R, int V, int DEEP, bool WHOLE> __device__ __attribute_
 #pragma unroll 1
         for (u32 j = 0; j < s.few; j++) {
             R sum[2 * V] = {}, *mine = wait + j * 2 * V * 32 + LANE;
-            if (l0)
-#pragma unroll
-                for (int v = 0; v < 2 * V; v++)
-                    sum[v] = mine[v * 32];
             const R *from = a + (s64)l0 * s.next * 2 + row;
             const C *at = b + (s64)j * s.smallAt + (s64)l0 * s.smallNext;
 #pragma unroll 1
@@ -266,6 +262,10 @@ template <class C, class R, int V, int DEEP, bool WHOLE> __device__ __attribute_
                 from += s.next * 2;
                 at += s.smallNext;
             }
+            if (l0) // see many
+#pragma unroll
+                for (int v = 0; v < 2 * V; v++)
+                    sum[v] += mine[v * 32];
             if (l1 < s.k) {
 #pragma unroll
                 for (int v = 0; v < 2 * V; v++)
