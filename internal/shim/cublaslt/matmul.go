@@ -220,7 +220,7 @@ func (p *plan) shapes(x record, ls [4]record) error {
 // after reads what follows the product.
 func (p *plan) after(x record) error {
 	for _, attr := range [...]lt.CublasLtMatmulDescAttributes_t{lt.CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER} {
-		if p.narrow == nil && get(x, attr) != 0 { // of fp8 only: an H200 has this answer
+		if p.narrow == nil && get(x, attr) != 0 { // of fp8 only: an H200 has this answer (see scaling)
 			return invalidValue
 		}
 	}

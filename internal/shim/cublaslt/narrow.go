@@ -127,7 +127,13 @@ func (n *narrowing) scaling(p *plan, x record) error {
 		p.ab = cublas.F32
 	}
 	n.scaleAux, n.most, n.mostAux = get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER), get(x, lt.CUBLASLT_MATMUL_DESC_AMAX_D_POINTER), get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER)
-	return n.auxType(p, get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE))
+	if err := n.auxType(p, get(x, lt.CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE)); err != nil {
+		return err
+	}
+	if n.most != 0 && n.d < typeE4M3 || n.mostAux != 0 && (p.aux == 0 || p.bits || n.aux < typeE4M3) {
+		return invalidValue // an H200 has largest sizes of what is rounded to 8 bits only
+	}
+	return nil
 }
 
 // blocksOfD: where A and B have factors of 16 or 32 numbers, a narrow D has them too, and the product writes them.
