@@ -199,16 +199,26 @@ func (e *emitter) offsetsOneByOne(off ll.Val, addr *ir.Value) []ll.Val {
 	words := e.Bitcast(off, ll.Vec(e.w/each, "i64"))
 	var out []ll.Val
 	for i := 0; i < e.w/each; i++ {
-		w := e.Extract(words, i)
+		w := e.plain(e.Extract(words, i))
 		for j := 0; j < each; j++ {
 			x := w
-			if j > 0 {
-				x = e.LShr(w, w.Int(int64(j*bits)))
+			switch {
+			case bits == 8 && j%2 == 1: // x86 reads the second byte of a register as it reads the first
+				x = e.LShr(w, w.Int(8))
+			case j > 0:
+				w = e.plain(e.LShr(w, w.Int(int64(max(bits, 16)))))
+				x = w
 			}
 			out = append(out, place(e.ZExt(e.Trunc(x, ll.IntType(bits)), "i32")))
 		}
 	}
 	return out
+}
+
+// plain is x in a register of which LLVM does not know where it comes from. It would take each number out of the vector by itself, which are
+// two operations, one of them at the only port that shuffles, and make one long shift of two short ones, with a mask behind it.
+func (e *emitter) plain(x ll.Val) ll.Val {
+	return e.Op(x.T, "call %s asm \"\", \"=r,0\"(%s)", x.T, x)
 }
 
 // byteIndex takes an address in shared memory apart that is a number below 256, shifted, above an address that is known now: a
