@@ -657,35 +657,3 @@ func emitFence(e *emitter, in *ir.Inst) {
 	}
 	e.Fence("acq_rel")
 }
-
-// emitCopyAsync copies at once: the wait that follows has nothing to wait for. Bytes past the source's are zero.
-func emitCopyAsync(e *emitter, in *ir.Inst) {
-	n := int(in.Bytes)
-	dst := &ir.Inst{Op: ir.Store, Args: []*ir.Value{in.Args[0]}, Mask: in.Mask, Line: in.Line, Block: in.Block, Attr: ir.Attr{Space: ir.Shared}}
-	src := &ir.Inst{Op: ir.Load, Args: []*ir.Value{in.Args[1]}, Mask: in.Mask, Line: in.Line, Block: in.Block, Attr: ir.Attr{Space: ir.Global}}
-	mask, all := e.mask(in)
-	e.aligned(dst, n, mask, all)
-	e.aligned(src, n, mask, all)
-	e.bounded(dst, n, mask, all)
-	sp := e.pointers(src)
-	dp := e.pointers(dst)
-	whole := in.Args[2].Const && in.Args[2].Bits >= uint64(n)
-	size := e.vector(in.Args[2])
-	e.overLanes(mask, []ll.Val{dp, sp, size}, nil, func(l []ll.Val) []ll.Val {
-		if whole {
-			t := pieceTypes[n]
-			e.Store(e.Load(t, l[1], 4), l[0], 4)
-			return nil
-		}
-		for off := 0; off < n; off += 4 {
-			// The size need not be whole words: bytes past it are zero.
-			in := e.ICmp("ugt", l[2], ll.Int("i32", int64(off)))
-			x := e.choose(in, "src", func() []ll.Val { return []ll.Val{e.Load("i32", e.at(l[1], off), 4)} },
-				func() []ll.Val { return []ll.Val{ll.Int("i32", 0)} })[0]
-			left := e.Intr("umin", e.Intr("usub.sat", l[2], ll.Int("i32", int64(off))), ll.Int("i32", 4))
-			keep := e.Not(emit.ShiftBy(e.Func, "shl", ll.Int("i32", -1), e.Shl(left, ll.Int("i32", 3))))
-			e.Store(e.And(x, keep), e.at(l[0], off), 4)
-		}
-		return nil
-	})
-}
