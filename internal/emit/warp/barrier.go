@@ -1,12 +1,15 @@
 package warp
 
 import (
+	"slices"
+
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
 
 // slots gives the values that live across barriers their memory: a variable of the function, which is a register between
-// barriers, and a slot in the warp's frame.
+// barriers, and a place in the warp's frame. Values that never live across the same barrier share a place: matrix products have hundreds of
+// accumulators, of which each is live in a part of the kernel only, and a frame that stays in the cache is worth more than any order in it.
 func (e *emitter) slots() {
 	r := e.f.Regions
 	if r == nil {
@@ -16,6 +19,16 @@ func (e *emitter) slots() {
 		e.layoutCollect()
 		e.frame = max(64, (e.coll.bytes+63)&^63) // the warp's state
 	}
+	across := map[*ir.Value]pointSet{}
+	for k, p := range r.Points {
+		for _, v := range p.Live {
+			if across[v] == nil {
+				across[v] = make(pointSet, len(r.Points)/64+1)
+			}
+			across[v][k/64] |= 1 << (k % 64)
+		}
+	}
+	places := map[int][]*framePlace{}
 	for _, p := range r.Points {
 		for _, v := range p.Live {
 			x := e.rep(v)
@@ -24,26 +37,58 @@ func (e *emitter) slots() {
 			}
 			t, s := typ(v.Type), v.Shape
 			if s.Kind < ir.Affine {
-				n := frameBytes(v.Type) * e.w
-				e.frame = (e.frame + 63) &^ 63
-				x.offset = e.frame
-				e.frame += n
+				x.offset = e.place(places, frameBytes(v.Type)*e.w, 64, across[v])
 				x.vecSlot = e.Alloca(ll.Vec(e.w, t), 64)
 			}
 			if s.Kind >= ir.Affine || s.Guess {
 				n := max(frameBytes(v.Type), 1)
-				e.frame = (e.frame + n - 1) &^ (n - 1)
+				at := e.place(places, n, n, across[v])
 				if s.Kind >= ir.Affine {
-					x.offset = e.frame
+					x.offset = at
 				} else {
-					x.guessOffset = e.frame
+					x.guessOffset = at
 				}
-				e.frame += n
 				x.scalarSlot = e.Alloca(t, 16)
 			}
 		}
 	}
 	e.findFramed()
+}
+
+// pointSet is a set of resume points.
+type pointSet []uint64
+
+// framePlace is a part of the frame, and the points across which it is taken.
+type framePlace struct {
+	offset int
+	taken  pointSet
+}
+
+// place finds so many bytes in the frame that are free across these points. What was there is stored at others only: code between two of
+// them still finds what it loads where it uses it.
+func (e *emitter) place(places map[int][]*framePlace, bytes, align int, points pointSet) int {
+	kind := bytes<<8 | align
+	for _, p := range places[kind] {
+		if p.free(points) {
+			for i, w := range points {
+				p.taken[i] |= w
+			}
+			return p.offset
+		}
+	}
+	at := (e.frame + align - 1) &^ (align - 1)
+	places[kind] = append(places[kind], &framePlace{at, slices.Clone(points)})
+	e.frame = at + bytes
+	return at
+}
+
+func (p *framePlace) free(points pointSet) bool {
+	for i, w := range points {
+		if p.taken[i]&w != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func frameBytes(t ir.Type) int {
