@@ -49,6 +49,9 @@ const page = 4096
 // stretch is how much contiguous memory they need to begin.
 const stretch = 1024
 
+// manyStreams is how many arrays at once make a warp's arithmetic too long for the loads of the next one to begin meanwhile.
+const manyStreams = 3
+
 // plainBars reports that every barrier of the kernel is for all threads and has a constant name.
 func plainBars(f *ir.Func) bool {
 	for _, b := range f.Blocks {
@@ -227,8 +230,11 @@ func (t *turn) apply() {
 	latch := t.l.Latches[0]
 	end := latch.Term()
 	for _, l := range t.leaps {
-		if l.iterBytes < stretch {
+		switch {
+		case l.iterBytes < stretch:
 			t.prefetch(l.in, 1)
+		case len(t.leaps) >= manyStreams:
+			t.fetchAhead(l.in)
 		}
 	}
 	bar := t.f.NewInst(ir.Bar, []ir.Type{ir.I1}, ir.ConstInt(ir.I32, 0), ir.ConstInt(ir.I32, 0), end.Args[0])
@@ -254,6 +260,24 @@ func (t *turn) prefetch(in *ir.Inst, iters int64) {
 	p := t.f.NewInst(ir.Prefetch, nil, at)
 	p.Space, p.Line, p.Bytes = in.Space, in.Line, uint32((in.Results[0].Type.Bits()+7)/8*len(in.Results))
 	beforeTerm(latch, p)
+}
+
+// fetchAhead asks for what a warp some turns later, or the first of the next iteration, will load where in loads.
+func (t *turn) fetchAhead(in *ir.Inst) {
+	put := func(x *ir.Inst) *ir.Inst {
+		x.Line = in.Line
+		for i, at := range in.Block.Insts {
+			if at == in {
+				insertAt(in.Block, i, x)
+				break
+			}
+		}
+		return x
+	}
+	at := put(t.f.NewInst(ir.Add, []ir.Type{ir.I64}, in.Args[0], ir.ConstInt(ir.I64, streamAhead)))
+	p := t.f.NewInst(ir.Prefetch, nil, at.Results[0])
+	p.Space, p.Bytes = in.Space, uint32((in.Results[0].Type.Bits()+7)/8*len(in.Results))
+	put(p)
 }
 
 // next is v as it will be in the next iteration, computed at the end of this one: induction variables go on, and sums and products of them
