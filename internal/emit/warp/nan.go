@@ -1,6 +1,8 @@
 package warp
 
 import (
+	"slices"
+
 	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
@@ -40,8 +42,54 @@ func (e *emitter) nanSources(product bool) {
 		}
 	}
 	e.keptNaNs(product)
-	float.MeetNaNs(meetings, e.dirty)
+	float.MeetNaNs(e.seen(meetings), e.dirty)
 	e.exchangedNaNs()
+}
+
+// seen are the meetings whose bits something may see. Those of f32 that only arithmetic takes, at once or behind others of them, may
+// have NaNs of any bits, though some come from memory: a sum that begins with what was loaded is not looked at in each turn of its loop.
+func (e *emitter) seen(meetings []*ir.Inst) []*ir.Inst {
+	users := map[*ir.Value][]*ir.Inst{}
+	for _, in := range meetings {
+		if in.Results[0].Type == ir.F32 {
+			users[in.Results[0]] = nil
+		}
+	}
+	for _, b := range e.f.Blocks {
+		for _, in := range b.Insts {
+			for _, a := range in.Args {
+				if list, ok := users[a]; ok {
+					users[a] = append(list, in)
+				}
+			}
+		}
+	}
+	hidden := func(in *ir.Inst) bool {
+		if len(in.Results) != 1 {
+			return false
+		}
+		_, ok := users[in.Results[0]]
+		return ok
+	}
+	for changed := true; changed; {
+		changed = false
+		for v, list := range users {
+			if slices.ContainsFunc(list, func(in *ir.Inst) bool { return !takesAnyNaN(in) && !hidden(in) }) {
+				delete(users, v)
+				changed = true
+			}
+		}
+	}
+	return slices.DeleteFunc(meetings, hidden)
+}
+
+// takesAnyNaN reports arithmetic of f32 for which a NaN operand is a NaN, whatever its bits.
+func takesAnyNaN(in *ir.Inst) bool {
+	switch in.Op {
+	case ir.FAdd, ir.FSub, ir.FMul, ir.FDiv, ir.FFma, ir.FSqrt, ir.FRcp:
+		return in.Results[0].Type == ir.F32
+	}
+	return false
 }
 
 // uses notes what in reads, and what it computes with.
