@@ -218,7 +218,7 @@ func (e *emitter) offsetsOneByOne(off ll.Val, addr *ir.Value) []ll.Val {
 // plain is x in a register of which LLVM does not know where it comes from. It would take each number out of the vector by itself, which are
 // two operations, one of them at the only port that shuffles, and make one long shift of two short ones, with a mask behind it.
 func (e *emitter) plain(x ll.Val) ll.Val {
-	return e.Op(x.T, "call %s asm \"\", \"=r,0\"(%s)", x.T, x)
+	return e.Op(x.T, `call %s asm "", "=r,0"(%s) nounwind memory(none)`, x.T, x)
 }
 
 // byteIndex takes an address in shared memory apart that is a number below 256, shifted, above an address that is known now: a

@@ -423,7 +423,9 @@ func (e *emitter) storeAt(a *access, vals []*ir.Value) {
 	case a.unit() && len(vals) == 1:
 		p := e.pointer(in.Space, e.scalar(in.Args[0]))
 		e.maskedStore(e.stored(vals[0], e.w), a.elem, p, a.mask, a.all)
-	case a.same() && e.segmented(a) && a.shape.Stride != 0 && !(a.known && a.shape.SegStride == 0):
+	case a.same() && e.segmented(a) && a.shape.Stride != 0 && a.known && a.shape.SegStride == 0:
+		e.storeOver(a, e.stored(vals[0], e.w))
+	case a.same() && e.segmented(a) && a.shape.Stride != 0:
 		e.storeSegments(a, e.stored(vals[0], e.w))
 	case a.unit() && a.same():
 		e.storeWide(a, vals)

@@ -122,6 +122,30 @@ func (e *emitter) storeSegments(a *access, x ll.Val) {
 	}
 }
 
+// storeOver stores segments that lie at one address, such as rows of a block of which one acts: of the lanes at one place the last that
+// acts stores.
+func (e *emitter) storeOver(a *access, x ll.Val) {
+	n, last := e.segLanes(a), e.w/a.shape.Seg-1
+	part := func(seg int) ll.Val {
+		return e.Shuffle(x, x, rangeInts(0, n, func(j int) int {
+			if j < a.shape.Seg {
+				return seg*a.shape.Seg + j
+			}
+			return -1
+		}))
+	}
+	if a.all {
+		e.maskedStore(part(last), a.elem, e.segPointer(a, 0), a.mask, true)
+		return
+	}
+	sum, any := part(0), e.segOwnMask(a, 0)
+	for seg := 1; seg <= last; seg++ {
+		m := e.segOwnMask(a, seg)
+		sum, any = e.Select(m, part(seg), sum), e.Or(any, m)
+	}
+	e.maskedStore(sum, a.elem, e.segPointer(a, 0), any, false)
+}
+
 // segVectors reports vectors that lie behind each other inside segments of lanes, 64 bytes or more in each: rows of a tile that 4 or 8
 // lanes read. A segment has no more elements than a warp has lanes: whole segments make up a vector of the image.
 func (e *emitter) segVectors(a *access) bool {

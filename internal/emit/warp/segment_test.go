@@ -62,3 +62,40 @@ func TestRowsOfVectors(t *testing.T) {
 		}
 	}
 }
+
+// TestStoreOver: lanes that store to one row of 8 or 16 places, where only some act: the last one of a place stays. Nothing goes lane by lane.
+func TestStoreOver(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 mask) {
+.reg .pred %%p; .reg .b32 %%t, %%l, %%c, %%m, %%x, %%w; .reg .b64 %%o, %%d, %%v; .reg .b16 %%h;
+ld.param.u64 %%o, [out]; ld.param.u32 %%m, [mask]; mov.u32 %%t, %%tid.x; and.b32 %%l, %%t, 31; shr.u32 %%w, %%t, 5; and.b32 %%c, %%t, %[1]d;
+mul.wide.u32 %%d, %%c, %[2]d; add.u64 %%o, %%o, %%d; mul.wide.u32 %%d, %%w, 256; add.u64 %%o, %%o, %%d; add.u32 %%x, %%t, 100; cvt.u16.u32 %%h, %%x; cvt.u64.u32 %%v, %%x;
+shr.u32 %%m, %%m, %%l; and.b32 %%m, %%m, 1; setp.eq.u32 %%p, %%m, 0; %[5]s
+st.global.u%[3]d [%%o], %[4]s;
+done: ret; }`
+	block := [3]uint32{64, 1, 1}
+	for _, row := range []int{8, 16} {
+		for size, value := range map[int]string{1: "%h", 2: "%h", 4: "%x", 8: "%v"} {
+			for _, guard := range []string{"@%p bra done;", ""} {
+				for _, cpu := range cpus {
+					k := compile(t, fromPTX(t, fmt.Sprintf(text, row-1, size, 8*size, value, guard), "k"), block, cpu)
+					if guard != "" && !strings.Contains(k.text, "@llvm.masked.store") || strings.Contains(k.text, "lane.") {
+						t.Errorf("%d places of %d bytes %s%s: lane by lane", row, size, guard, cpu)
+					}
+					for _, mask := range []uint32{^uint32(0), 0, 1, 0x80000000, 0x00ff00ff, 0xff00ff00, 0x0f0f0f0f, 0x12345678, 0x00000f00} {
+						got, want := make([]byte, 512), make([]byte, 512)
+						for i := range 64 {
+							if guard == "" || mask>>(i%32)&1 != 0 {
+								want[i/32*256+i%row*size] = byte(100 + i)
+							}
+						}
+						ok(t, k.launch(t, [3]uint32{1, 1, 1}, block, 0, got, int32(mask)))
+						compare(t, fmt.Sprintf("%d places of %d bytes, mask %x%s", row, size, mask, cpu), got, want)
+					}
+				}
+			}
+		}
+	}
+}
