@@ -93,7 +93,17 @@ template <class T, class W, int WIDTH> __device__ void packTurned(const T *src, 
             }
         __nvvm_bar_warp_sync(~0u);
         u32 count = (to - l0 < 32 ? to - l0 : 32) * WIDTH;
-        if (WIDTH == 32) {
+        if (WIDTH == 32 && sizeof(W) == 4 && whole) { // sixteen words of a lane's row at a time are turned in registers
+            for (u32 l = 0; l < 32; l += 16) {
+                W v[16];
+#pragma unroll
+                for (u32 j = 0; j < 16; j++)
+                    v[j] = turn[LANE * TURN + l + j];
+#pragma unroll
+                for (u32 j = 0; j < 16; j++)
+                    out[(l + j) * 32 + LANE] = v[j];
+            }
+        } else if (WIDTH == 32) {
 #pragma unroll 4
             for (u32 l = 0; l < count; l += 32)
                 out[l + LANE] = turn[LANE * TURN + l / 32];
