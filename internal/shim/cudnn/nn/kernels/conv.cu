@@ -30,38 +30,59 @@ INLINE int phaseOf(const Axis &a, int index) {
     return a.byTap ? q - floorDiv(q, a.step) * a.step : index;
 }
 
-// copyRow copies a row of the input between its zeros.
-template <class T, class W> INLINE void copyRow(const T *src, W *dst, const Axis &w, int phase, bool inside) {
+// How elements of a row lie in the input: one after another, with other elements between them, or further apart than 31 bits say.
+enum Reach { NEXT, NEAR, FAR };
+
+INLINE Reach reachOf(const Axis &w) {
+    if (w.stride == 1 && w.step == 1)
+        return NEXT;
+    return w.size * w.stride <= 0x7fffffff ? NEAR : FAR;
+}
+
+// copyRow copies a row of the input between its zeros: elements 0 to last, stride apart.
+template <Reach R, class T, class W> INLINE void copyRow(const T *src, W *dst, const Axis &w, s64 stride, int last) {
     for (int t = (int)LANE - w.left; t < w.extent - w.left; t += 32) {
-        s64 at = (s64)t * w.step + phase;
         W v = {};
-        if (inside && t >= 0 && t < w.content && at < w.size)
-            v = load(src + at * w.stride);
+        if (t >= 0 && t < last)
+            v = load(R == NEXT ? src + t : R == NEAR ? src + t * (int)stride : src + t * stride);
         dst[t] = v;
     }
 }
 
-// halo writes the planes of some channels: a warp an image of a plane.
-template <class T, class W> INLINE void halo(const Planes &p, u64 from, W *to, u32 channels, u32 tail) {
+// planesOf writes the planes of some channels: a warp an image of a plane.
+template <Reach R, class T, class W> INLINE void planesOf(const Planes &p, u64 from, W *to, u32 images) {
     const Axis &z = p.axis[0], &y = p.axis[1], &x = p.axis[2];
-    u32 phases = z.phases * y.phases * x.phases, images = channels * phases * p.batch;
-    s64 image = (s64)z.extent * y.extent * x.extent;
+    u32 phases = z.phases * y.phases * x.phases;
+    s64 image = (s64)z.extent * y.extent * x.extent, stride = x.step * x.stride;
     for (u32 i = BLOCK_X; i < images; i += BLOCKS_X) {
         u32 n = i % p.batch, plane = i / p.batch, c = plane / phases, f = plane % phases;
         int fx = phaseOf(x, f % x.phases), fy = phaseOf(y, f / x.phases % y.phases), fz = phaseOf(z, f / x.phases / y.phases);
-        const T *src = (const T *)from + c * p.channelStride + n * p.batchStride;
+        s64 own = (x.size - fx + x.step - 1) / x.step; // elements of this phase
+        int last = own < x.content ? (int)own : x.content;
+        const T *src = (const T *)from + c * p.channelStride + n * p.batchStride + fx * x.stride;
         W *dst = to + (s64)i * image + x.left;
         for (int a = -z.left; a < z.extent - z.left; a++)
             for (int b = -y.left; b < y.extent - y.left; b++) {
                 s64 sa = (s64)a * z.step + fz, sb = (s64)b * y.step + fy;
                 bool inside = a >= 0 && a < z.content && sa < z.size && b >= 0 && b < y.content && sb < y.size;
-                copyRow<T, W>(src + sa * z.stride + sb * y.stride, dst, x, fx, inside);
+                copyRow<R>(src + sa * z.stride + sb * y.stride, dst, x, stride, inside ? last : 0);
                 dst += x.extent;
             }
     }
+}
+
+// halo writes the planes of some channels, and zeros behind them.
+template <class T, class W> INLINE void halo(const Planes &p, u64 from, W *to, u32 channels, u32 tail) {
+    const Axis &z = p.axis[0], &y = p.axis[1], &x = p.axis[2];
+    u32 images = channels * z.phases * y.phases * x.phases * p.batch;
+    switch (reachOf(x)) {
+    case NEXT: planesOf<NEXT, T>(p, from, to, images); break;
+    case NEAR: planesOf<NEAR, T>(p, from, to, images); break;
+    case FAR: planesOf<FAR, T>(p, from, to, images); break;
+    }
     if (BLOCK_X == 0) // what is read past the end
         for (u32 i = LANE; i < tail; i += 32)
-            to[(s64)images * image + i] = W{};
+            to[images * (s64)z.extent * y.extent * x.extent + i] = W{};
 }
 
 #define HALO(name, T, W)                                                                                                       \
