@@ -395,19 +395,10 @@ func (v *rowVersion) split(seen map[*ir.Block]bool) int {
 	}
 	setTerm(f, b, ir.CondBr, []*ir.Value{one}, copies[tail], tail).Line = v.root.Line
 	for _, phi := range ends {
-		for i, p := range slices.Clone(phi.Targets) {
-			if c := copies[p]; c != nil {
-				x := phi.Args[i]
-				if w := vals[x]; w != nil {
-					x = w
-				}
-				phi.Args, phi.Targets = append(phi.Args, x), append(phi.Targets, c)
-			}
-		}
+		joinPhi(phi, copies, vals)
 	}
 	size := v.inRow(q, start, index, vals, copies)
-	t := &doubled{f: f}
-	t.repair(vals, copies)
+	repair(f, vals)
 	for _, x := range blocks {
 		seen[x] = true
 	}

@@ -125,28 +125,18 @@ func (t *doubled) from(top *ir.Block) bool {
 	if t.in[t.top] {
 		return false
 	}
-	size := 0
 	for _, b := range t.a.rpo {
 		if !t.in[b] {
 			continue
 		}
-		size += len(b.Insts)
 		t.blocks = append(t.blocks, b)
-		if op := b.Term().Op; op != ir.Br && op != ir.CondBr {
-			return false
-		}
 		for _, p := range b.Preds {
 			if p != t.top && !t.in[p] {
 				return false
 			}
 		}
-		for _, in := range b.Insts {
-			if in.Op != ir.Load && in.Op != ir.Store && in.Op.Row().Effects != 0 || in.Volatile || in.Order != ir.Weak {
-				return false
-			}
-		}
 	}
-	return size <= maxVersionedInsts
+	return copiable(t.blocks, maxVersionedInsts)
 }
 
 // leads reports that the copy of b may be entered from outside of the loops there.
@@ -174,15 +164,7 @@ func (t *doubled) split() {
 		return b
 	}
 	for _, phi := range ends {
-		for i, p := range slices.Clone(phi.Targets) {
-			if c := copies[p]; c != nil {
-				v := phi.Args[i]
-				if w := vals[v]; w != nil {
-					v = w
-				}
-				phi.Args, phi.Targets = append(phi.Args, v), append(phi.Targets, c)
-			}
-		}
+		joinPhi(phi, copies, vals)
 	}
 	// The copy of a block that top leads to is entered on the way from top only when lanes part.
 	for _, b := range t.blocks {
@@ -191,7 +173,7 @@ func (t *doubled) split() {
 	for _, b := range branches {
 		t.part(b, apart)
 	}
-	t.repair(vals, copies)
+	repair(f, vals)
 	prune(f)
 	relayout(f)
 }
@@ -222,9 +204,8 @@ func (t *doubled) part(b *ir.Block, apart func(*ir.Block) *ir.Block) {
 	}
 }
 
-// repair gives uses in the copy and behind both the definition that reaches them.
-func (t *doubled) repair(vals map[*ir.Value]*ir.Value, copies map[*ir.Block]*ir.Block) {
-	f := t.f
+// repair gives uses in copied blocks and behind both versions the definition that reaches them.
+func repair(f *ir.Func, vals map[*ir.Value]*ir.Value) {
 	prune(f)
 	dom := ir.Dominators(f)
 	head := newHeads(f)
