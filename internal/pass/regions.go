@@ -57,6 +57,7 @@ func regions(st *state) error {
 	f.Regions = r
 	st.changed(graph)
 	rematAddresses(f)
+	rematExtensions(f)
 	rematScalars(st)
 	st.changed(values)
 	r.PerWarp = r.PerWarp || st.m.Width == 1 || !allMeet(st, r)

@@ -37,6 +37,21 @@ func rematAddresses(f *ir.Func) {
 	}
 }
 
+// rematExtensions repeats extensions to 64 bits in the block that uses them, so that across a barrier lives the number that was extended, in
+// half the registers or less.
+func rematExtensions(f *ir.Func) {
+	for _, b := range f.Blocks {
+		repeatIn(f, b, func(v *ir.Value, depth int) bool {
+			return depth == 0 && v.Type == ir.I64 && (v.Def.Op == ir.ZExt || v.Def.Op == ir.SExt) && !analysis.Anywhere(v)
+		}, func(in *ir.Inst) []*ir.Value {
+			if in.Op == ir.Phi {
+				return nil
+			}
+			return in.Args
+		})
+	}
+}
+
 // repeatIn computes values again in b, before those of its instructions that use them: of the arguments that uses gives, and of what
 // they are made of, those that again reports. depth is how many operations lie between.
 func repeatIn(f *ir.Func, b *ir.Block, again func(v *ir.Value, depth int) bool, uses func(*ir.Inst) []*ir.Value) {
