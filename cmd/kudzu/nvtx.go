@@ -3,8 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"kudzu/internal/config"
 )
@@ -15,7 +13,8 @@ const injection = "NVTX_INJECTION64_PATH"
 // withNVTX has a program that is traced tell the trace of its NVTX ranges. A tool that the environment names stays.
 func withNVTX(env []string, libs string) []string {
 	set := func(name string) bool {
-		return slices.ContainsFunc(env, func(e string) bool { v, ok := strings.CutPrefix(e, name+"="); return ok && v != "" })
+		v, _ := lookEnv(env, name)
+		return v != ""
 	}
 	tool := filepath.Join(libs, "libkudzu-nvtx.so")
 	if _, err := os.Stat(tool); err != nil || !set(config.Trace) || set(injection) {

@@ -255,7 +255,7 @@ func withTools(env []string) ([]string, error) {
 	}
 	env = withToolkit(env, filepath.Dir(dir), "/usr/local/cuda")
 	for _, v := range toolVars {
-		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, v[0]+"=") }) {
+		if _, set := lookEnv(env, v[0]); !set {
 			env = append(env, v[0]+"="+filepath.Join(dir, v[1]))
 		}
 	}
@@ -267,9 +267,10 @@ func withTools(env []string) ([]string, error) {
 // withToolkit has clients that look for a folder of CUDA's take ours, which has libNVVM and libdevice where those are: only if
 // the environment names none, and none is installed.
 func withToolkit(env []string, ours, installed string) []string {
-	named := func(e string) bool { return strings.HasPrefix(e, "CUDA_HOME=") || strings.HasPrefix(e, "CUDA_PATH=") }
-	if slices.ContainsFunc(env, named) {
-		return env
+	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		if _, set := lookEnv(env, name); set {
+			return env
+		}
 	}
 	if _, err := os.Stat(installed); err == nil {
 		return env
@@ -278,6 +279,16 @@ func withToolkit(env []string, ours, installed string) []string {
 		return env
 	}
 	return append(env, "CUDA_HOME="+ours)
+}
+
+// lookEnv is a variable of an environment.
+func lookEnv(env []string, name string) (val string, set bool) {
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			val, set = v, true
+		}
+	}
+	return val, set
 }
 
 func setEnv(env []string, name, val string) []string {

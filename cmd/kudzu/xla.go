@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"debug/elf"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -26,9 +25,9 @@ var xlaSettings = [][2]string{{"--xla_gpu_enable_triton_gemm", "false"}, {"--xla
 // CUDA_PATH. A Python program's XLA takes our libraries for what they can do, where kernels run on processors. Flags that are set stay,
 // and so do flags in a file.
 func withXLA(env []string, ours, program string) []string {
-	flags, set := lookEnv(env, "XLA_FLAGS")
+	flags, _ := lookEnv(env, "XLA_FLAGS")
 	was := strings.Fields(flags)
-	if set && len(was) > 0 && !strings.HasPrefix(was[0], "-") {
+	if len(was) > 0 && !strings.HasPrefix(was[0], "-") {
 		return env
 	}
 	add := func(flag, val string) {
@@ -51,16 +50,6 @@ func withXLA(env []string, ours, program string) []string {
 	return setEnv(env, "XLA_FLAGS", strings.Join(was, " "))
 }
 
-// lookEnv is a variable of an environment.
-func lookEnv(env []string, name string) (val string, set bool) {
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			val, set = v, true
-		}
-	}
-	return val, set
-}
-
 // onProcessors reports a program whose kernels run on the machine's processors.
 func onProcessors(env []string) bool {
 	b, _ := lookEnv(env, config.Backend)
@@ -70,12 +59,10 @@ func onProcessors(env []string) bool {
 // pythonOf is the interpreter that a program is, or that runs it as a script; empty if it is another program.
 func pythonOf(program string) string {
 	for range 4 {
-		if base := filepath.Base(program); strings.HasPrefix(base, "python") || strings.HasPrefix(base, "pypy") {
-			if scriptWords(program) == nil {
-				return program
-			}
-		}
 		words := scriptWords(program)
+		if base := filepath.Base(program); words == nil && (strings.HasPrefix(base, "python") || strings.HasPrefix(base, "pypy")) {
+			return program
+		}
 		if len(words) > 0 && filepath.Base(words[0]) == "env" {
 			words = words[1:]
 			for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
@@ -104,10 +91,10 @@ func pythonSites(env []string, python string) []string {
 	if real, err := filepath.EvalSymlinks(python); err == nil {
 		prefixes = append(prefixes, filepath.Dir(filepath.Dir(real)))
 	}
-	if home, ok := lookEnv(env, "HOME"); ok && home != "" {
+	if home, _ := lookEnv(env, "HOME"); home != "" {
 		prefixes = append(prefixes, filepath.Join(home, ".local"))
 	}
-	if base, ok := lookEnv(env, "PYTHONUSERBASE"); ok && base != "" {
+	if base, _ := lookEnv(env, "PYTHONUSERBASE"); base != "" {
 		prefixes = append(prefixes, base)
 	}
 	var sites []string
@@ -168,35 +155,26 @@ func flagName(flag string) []byte { return []byte(strings.TrimPrefix(flag, "--")
 
 // holds tells which texts are among the constants of a library.
 func holds(path string, texts [][]byte) ([]bool, error) {
-	has := make([]bool, len(texts))
-	f, err := elf.Open(path)
+	data, err := readCode(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	longest := 0
-	for _, t := range texts {
-		longest = max(longest, len(t))
+	defer data.close()
+	f, err := elf.NewFile(bytes.NewReader(data.bytes))
+	if err != nil {
+		return nil, err
 	}
-	buf := make([]byte, 1<<20)
+	has := make([]bool, len(texts))
 	for _, s := range f.Sections {
 		if s.Type != elf.SHT_PROGBITS || s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR|elf.SHF_WRITE) != elf.SHF_ALLOC {
 			continue
 		}
-		r, kept := s.Open(), 0
-		for slices.Contains(has, false) {
-			n, err := io.ReadFull(r, buf[kept:])
-			if n == 0 && errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-				return nil, err
-			}
-			piece := buf[:kept+n]
-			for i, t := range texts {
-				has[i] = has[i] || bytes.Contains(piece, t)
-			}
-			kept = copy(buf, piece[max(0, len(piece)-longest):])
+		size := uint64(len(data.bytes))
+		if s.Offset > size || s.FileSize > size-s.Offset {
+			return nil, io.ErrUnexpectedEOF
+		}
+		for i, t := range texts {
+			has[i] = has[i] || bytes.Contains(data.bytes[s.Offset:s.Offset+s.FileSize], t)
 		}
 	}
 	return has, nil

@@ -56,9 +56,10 @@ func NewInduction(l *ir.Loop) *Induction {
 }
 
 // leaf reports what strides are made of: values from outside of the loop, and phis.
-func (n *Induction) leaf(v *ir.Value) bool { return n.invariant(v) || v.Def.Op == ir.Phi }
+func (n *Induction) leaf(v *ir.Value) bool { return n.Invariant(v) || v.Def.Op == ir.Phi }
 
-func (n *Induction) invariant(v *ir.Value) bool { return v.Def == nil || !n.Loop.Contains(v.Def.Block) }
+// Invariant reports a value that the loop does not compute.
+func (n *Induction) Invariant(v *ir.Value) bool { return v.Def == nil || !n.Loop.Contains(v.Def.Block) }
 
 // Var is the basic induction variable that phi is; nil: it is none.
 func (n *Induction) Var(phi *ir.Inst) *InductionVar {
@@ -82,7 +83,7 @@ func (n *Induction) basic(phi *ir.Inst) *InductionVar {
 		}
 		step := n.exact.Of(phi.Args[i]).Plus(Whole(phi.Results[0]), -1)
 		for _, t := range step.Terms {
-			if !n.invariant(t.V) {
+			if !n.Invariant(t.V) {
 				return nil
 			}
 		}
@@ -99,7 +100,7 @@ func (n *Induction) basic(phi *ir.Inst) *InductionVar {
 func (n *Induction) Stride(v *ir.Value) (Linear, bool) {
 	r := Linear{Bits: 64}
 	for _, t := range n.loose.Of(v).widened().Terms {
-		if n.invariant(t.V) {
+		if n.Invariant(t.V) {
 			continue
 		}
 		x := n.Var(t.V.Def)
@@ -115,7 +116,7 @@ func (n *Induction) Stride(v *ir.Value) (Linear, bool) {
 // hits a number that the loop does not change: the linear form is the product with the step's amount, made by forms.
 func (n *Induction) Trips(exit *ir.Inst, forms *Forms) (product Linear, step int64, ok bool) {
 	test := exit.Args[0].Def
-	if test == nil || test.Op != ir.ICmp || !n.invariant(test.Args[1]) {
+	if test == nil || test.Op != ir.ICmp || !n.Invariant(test.Args[1]) {
 		return product, 0, false
 	}
 	if stays := n.Loop.Contains(exit.Targets[0]); !(stays && test.Cmp == ir.NE || !stays && test.Cmp == ir.EQ) {

@@ -212,3 +212,60 @@ func relayout(f *ir.Func) {
 	f.Blocks = f.RPO()
 	f.Rewire()
 }
+
+// joinCopies has phis behind copied blocks take what comes from the copies, too.
+func joinCopies(blocks []*ir.Block, copies map[*ir.Block]*ir.Block, vals map[*ir.Value]*ir.Value) {
+	seen := map[*ir.Block]bool{}
+	for _, b := range blocks {
+		for _, s := range b.Term().Targets {
+			if copies[s] != nil || seen[s] {
+				continue
+			}
+			seen[s] = true
+			for _, phi := range s.Insts[:numPhis(s)] {
+				for i, p := range slices.Clone(phi.Targets) {
+					if c := copies[p]; c != nil {
+						v := phi.Args[i]
+						if w := vals[v]; w != nil {
+							v = w
+						}
+						phi.Args, phi.Targets = append(phi.Args, v), append(phi.Targets, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+// repair gives uses in copied blocks and behind both versions the definition that reaches them.
+func repair(f *ir.Func, vals map[*ir.Value]*ir.Value) {
+	prune(f)
+	dom := ir.Dominators(f)
+	head := newHeads(f)
+	vars := map[*ir.Value]*ssaVar{}
+	for v, w := range vals {
+		s := newSSA(head, v.Type)
+		s.out[v.Def.Block], s.out[w.Def.Block] = v, w
+		vars[v], vars[w] = s, s
+	}
+	bad := func(v *ir.Value, at *ir.Block) bool {
+		return vars[v] != nil && v.Def.Block != at && !dom.Dominates(v.Def.Block, at)
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Insts {
+			for i, v := range in.Args {
+				if in.Op == ir.Phi {
+					if p := in.Targets[i]; bad(v, p) {
+						in.Args[i] = vars[v].atEnd(p)
+					}
+				} else if bad(v, b) {
+					in.Args[i] = vars[v].atStart(b)
+				}
+			}
+			if in.Mask != nil && bad(in.Mask, b) {
+				in.Mask = vars[in.Mask].atStart(b)
+			}
+		}
+	}
+	head.done()
+}

@@ -383,7 +383,6 @@ func (v *rowVersion) split(seen map[*ir.Block]bool) int {
 	one, q, start, index := v.test(b)
 	blocks := append([]*ir.Block{tail}, v.blocks...)
 	f.Rewire()
-	ends := slices.Clone(v.end.Insts[:numPhis(v.end)])
 	vals := map[*ir.Value]*ir.Value{}
 	copies := cloneBlocks(f, blocks, vals)
 	for _, x := range v.blocks { // only the original of a block where other ways join is entered from them
@@ -394,9 +393,7 @@ func (v *rowVersion) split(seen map[*ir.Block]bool) int {
 		}
 	}
 	setTerm(f, b, ir.CondBr, []*ir.Value{one}, copies[tail], tail).Line = v.root.Line
-	for _, phi := range ends {
-		joinPhi(phi, copies, vals)
-	}
+	joinCopies(blocks, copies, vals)
 	size := v.inRow(q, start, index, vals, copies)
 	repair(f, vals)
 	for _, x := range blocks {

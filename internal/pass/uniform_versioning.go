@@ -155,7 +155,6 @@ func (t *doubled) split() {
 			branches = append(branches, b)
 		}
 	}
-	ends := slices.Clone(t.end.Insts[:numPhis(t.end)])
 	copies := cloneBlocks(f, t.blocks, vals)
 	apart := func(b *ir.Block) *ir.Block { // b, or its copy
 		if c := copies[b]; c != nil {
@@ -163,9 +162,7 @@ func (t *doubled) split() {
 		}
 		return b
 	}
-	for _, phi := range ends {
-		joinPhi(phi, copies, vals)
-	}
+	joinCopies(t.blocks, copies, vals)
 	// The copy of a block that top leads to is entered on the way from top only when lanes part.
 	for _, b := range t.blocks {
 		dropPred(copies[b], t.top)
@@ -202,37 +199,4 @@ func (t *doubled) part(b *ir.Block, apart func(*ir.Block) *ir.Block) {
 			same.Args, same.Targets = append(same.Args, v), append(same.Targets, mixed)
 		}
 	}
-}
-
-// repair gives uses in copied blocks and behind both versions the definition that reaches them.
-func repair(f *ir.Func, vals map[*ir.Value]*ir.Value) {
-	prune(f)
-	dom := ir.Dominators(f)
-	head := newHeads(f)
-	vars := map[*ir.Value]*ssaVar{}
-	for v, w := range vals {
-		s := newSSA(head, v.Type)
-		s.out[v.Def.Block], s.out[w.Def.Block] = v, w
-		vars[v], vars[w] = s, s
-	}
-	bad := func(v *ir.Value, at *ir.Block) bool {
-		return vars[v] != nil && v.Def.Block != at && !dom.Dominates(v.Def.Block, at)
-	}
-	for _, b := range f.Blocks {
-		for _, in := range b.Insts {
-			for i, v := range in.Args {
-				if in.Op == ir.Phi {
-					if p := in.Targets[i]; bad(v, p) {
-						in.Args[i] = vars[v].atEnd(p)
-					}
-				} else if bad(v, b) {
-					in.Args[i] = vars[v].atStart(b)
-				}
-			}
-			if in.Mask != nil && bad(in.Mask, b) {
-				in.Mask = vars[in.Mask].atStart(b)
-			}
-		}
-	}
-	head.done()
 }

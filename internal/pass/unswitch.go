@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
 
@@ -23,7 +24,11 @@ func unswitch(st *state) error {
 			break
 		}
 		u.split()
-		st.changed(graph | values)
+		if err := simplify(st); err != nil {
+			return err
+		}
+		relayout(st.f)
+		st.changed(all)
 		done++
 	}
 	if done == 0 {
@@ -52,7 +57,7 @@ func findSwitched(st *state) *switched {
 		}
 		for _, b := range l.Blocks {
 			t := b.Term()
-			if t.Op != ir.CondBr || t.Targets[0] == t.Targets[1] || a.fact(t.Args[0]).kind < ir.WarpUniform || !outside(l, t.Args[0]) {
+			if t.Op != ir.CondBr || t.Targets[0] == t.Targets[1] || a.fact(t.Args[0]).kind < ir.WarpUniform || !st.induction(l).Invariant(t.Args[0]) {
 				continue
 			}
 			for side := range t.Targets {
@@ -65,9 +70,6 @@ func findSwitched(st *state) *switched {
 	}
 	return nil
 }
-
-// outside reports a value that a loop does not compute.
-func outside(l *ir.Loop, v *ir.Value) bool { return v.Def == nil || !l.Contains(v.Def.Block) }
 
 // copiable reports blocks that only compute, load and store, and are small enough to be there twice.
 func copiable(blocks []*ir.Block, most int) bool {
@@ -98,21 +100,11 @@ func (u *switched) gains(a *shapeAnalysis) bool {
 		if f := a.fact(v); v.Type.IsFloat() || f.kind >= ir.WarpUniform || f.kind == ir.Affine {
 			continue
 		}
-		first, next := (*ir.Value)(nil), (*ir.Value)(nil)
-		for i, p := range phi.Targets {
-			switch {
-			case p == l.Latches[0]:
-				next = phi.Args[i]
-			case first == nil || first == phi.Args[i]:
-				first = phi.Args[i]
-			default:
-				return false
-			}
-		}
-		if f := a.fact(first); f.kind != ir.Affine && f.kind < ir.WarpUniform || steps(l, v, next) {
+		start, next := analysis.Carried(l, phi)
+		if start == nil || a.fact(start).kind < ir.Affine || u.steps(v, next) {
 			continue
 		}
-		if steps(l, v, u.through(next, left)) && u.accesses(a, v) {
+		if u.steps(v, u.through(next, left)) && u.accesses(a, v) {
 			return true
 		}
 	}
@@ -159,9 +151,9 @@ func (u *switched) through(v *ir.Value, left map[*ir.Block]bool) *ir.Value {
 }
 
 // steps reports that next is v and something that the loop does not change.
-func steps(l *ir.Loop, v, next *ir.Value) bool {
-	in := next.Def
-	return in != nil && in.Op == ir.Add && (in.Args[0] == v && outside(l, in.Args[1]) || in.Args[1] == v && outside(l, in.Args[0]))
+func (u *switched) steps(v, next *ir.Value) bool {
+	in, ind := next.Def, u.st.induction(u.loop)
+	return in != nil && in.Op == ir.Add && (in.Args[0] == v && ind.Invariant(in.Args[1]) || in.Args[1] == v && ind.Invariant(in.Args[0]))
 }
 
 // accesses reports a load or store of the loop at an address that is made of v, and scattered.
@@ -202,62 +194,9 @@ func (u *switched) split() {
 	to[u.side] = l.Header
 	setTerm(f, top, ir.CondBr, []*ir.Value{cond}, to[0], to[1]).Line = line
 	joinCopies(l.Blocks, copies, vals)
-	take(f, u.at, u.side)
-	take(f, copies[u.at], 1-u.side)
+	for side, b := range [2]*ir.Block{u.at, copies[u.at]} { // the second is the other side's
+		b.Term().Args[0] = ir.ConstInt(ir.I1, uint64(1-(u.side^side)))
+	}
+	simplifyBranches(f)
 	repair(f, vals)
-	prune(f)
-	relayout(f)
-	foldSinglePhis(f)
-}
-
-// foldSinglePhis replaces phis that have one value by it.
-func foldSinglePhis(f *ir.Func) {
-	with := map[*ir.Value]*ir.Value{}
-	for _, b := range f.Blocks {
-		n := numPhis(b)
-		b.Insts = append(slices.DeleteFunc(slices.Clone(b.Insts[:n]), func(phi *ir.Inst) bool {
-			if len(phi.Args) != 1 {
-				return false
-			}
-			with[phi.Results[0]] = phi.Args[0]
-			return true
-		}), b.Insts[n:]...)
-	}
-	replaceAll(f, with)
-}
-
-// take has b go on on one side of its branch.
-func take(f *ir.Func, b *ir.Block, side int) {
-	t := b.Term().Targets
-	dropPred(t[1-side], b)
-	setTerm(f, b, ir.Br, nil, t[side])
-}
-
-// joinCopies has phis behind copied blocks take what comes from the copies, too.
-func joinCopies(blocks []*ir.Block, copies map[*ir.Block]*ir.Block, vals map[*ir.Value]*ir.Value) {
-	seen := map[*ir.Block]bool{}
-	for _, b := range blocks {
-		for _, s := range b.Term().Targets {
-			if copies[s] != nil || seen[s] {
-				continue
-			}
-			seen[s] = true
-			for _, phi := range s.Insts[:numPhis(s)] {
-				joinPhi(phi, copies, vals)
-			}
-		}
-	}
-}
-
-// joinPhi has a phi behind copied blocks take what comes from the copies, too.
-func joinPhi(phi *ir.Inst, copies map[*ir.Block]*ir.Block, vals map[*ir.Value]*ir.Value) {
-	for i, p := range slices.Clone(phi.Targets) {
-		if c := copies[p]; c != nil {
-			v := phi.Args[i]
-			if w := vals[v]; w != nil {
-				v = w
-			}
-			phi.Args, phi.Targets = append(phi.Args, v), append(phi.Targets, c)
-		}
-	}
 }

@@ -363,9 +363,10 @@ func (x *bench) narrowRound(round int, y narrowCase) {
 	if got := most.get(0); bitsOf(y.d) <= 8 && !(math.Abs(got-largest) <= error1+1e-6*largest) {
 		x.t.Fatalf("%s: the largest size is %v, want %v", what, got, largest)
 	}
-	if auxMost.n == 0 {
-	} else if got := auxMost.get(0); !(math.Abs(got-largestAux) <= error1+1e-6*largestAux) {
-		x.t.Fatalf("%s: the largest size of aux is %v, want %v", what, got, largestAux)
+	if auxMost.n != 0 {
+		if got := auxMost.get(0); !(math.Abs(got-largestAux) <= error1+1e-6*largestAux) {
+			x.t.Fatalf("%s: the largest size of aux is %v, want %v", what, got, largestAux)
+		}
 	}
 	x.ok(x.th.MatmulDescDestroy(desc))
 }
