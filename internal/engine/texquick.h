@@ -1,13 +1,13 @@
 // The fetch that programs make most, written out for AVX-512, 16 lanes at a time and all in registers: of a 2D texture of floats with one
-// level, clamped or wrapped. Every result is the one of texcore.h, bit for bit. A part of texsample.c.
+// level, clamped or wrapped. There is a function for each kind of texture, and which is found out when the texture is made. Every result is the one of texcore.h, bit for bit. A part of texsample.c.
 #include <immintrin.h>
 
 #define QUICK static inline __attribute__((always_inline, target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
 
 enum { SPAN = 128, HALF = 16 }; // bytes of two registers; lanes of one
 
-// The texels before and behind each lane's place on a side, and how far the place is from the first, in 1/256.
-struct quick_spot { __m512i first, next, part; };
+// The texel before each lane's place on a side, and how far the place is from it, in 1/256.
+struct quick_spot { __m512i first, part; };
 
 QUICK __m512i ints(int v) { return _mm512_set1_epi32(v); }
 QUICK __m512 floor_of(__m512 v) { return _mm512_roundscale_ps(v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
@@ -19,25 +19,20 @@ QUICK __m512 bounded(__m512 x, float low, float high) {
 	return _mm512_max_ps(_mm512_min_ps(x, _mm512_set1_ps(high)), _mm512_set1_ps(low));
 }
 
-// warp_counted
+// warp_counted, and within the side: the larger of no number and a bound is the bound. floor(x + 1/2) is (floor(2 x) + 1) >> 1.
 QUICK __m512i quick_counted(const struct warp_side *d, __m512 x) {
-	float scale = d->linear ? 256 : 1, far = (float)(d->n + 2) * scale;
-	__m512 t = bounded(_mm512_mul_ps(x, _mm512_set1_ps(scale)), -far, far), q = floor_of(t);
-	__m512i at = _mm512_cvttps_epi32(q);
-	if (!d->linear) return _mm512_slli_epi32(at, 8);
-	__mmask16 up = _mm512_cmp_ps_mask(_mm512_sub_ps(t, q), _mm512_set1_ps(0.5f), _CMP_GE_OQ);
-	return _mm512_mask_add_epi32(_mm512_sub_epi32(at, ints(128)), up, at, ints(-127));
+	float scale = d->linear ? 512 : 1, low = d->linear ? 256 : 0, high = d->linear ? (float)(d->n * 512 - 256) : (float)(d->n - 1);
+	__m512 t = _mm512_min_ps(_mm512_max_ps(_mm512_mul_ps(x, _mm512_set1_ps(scale)), _mm512_set1_ps(low)), _mm512_set1_ps(high));
+	__m512i at = _mm512_cvttps_epi32(t);
+	return d->linear ? _mm512_srai_epi32(_mm512_sub_epi32(at, ints(255)), 1) : _mm512_slli_epi32(at, 8);
 }
 
 // warp_normalized
 QUICK __m512i quick_normalized(const struct warp_side *d, __m512 x) {
-	float scale = (float)(INT64_C(1) << d->k), low = -2, high = 3;
+	bool wraps = d->mode == KZ_TEX_WRAP;
+	float scale = (float)(INT64_C(1) << d->k);
 	__m512d step = _mm512_set1_pd((double)d->n / (double)(INT64_C(1) << (d->linear ? d->k - 8 : d->k))), half = _mm512_set1_pd(d->linear ? 0.5 : 0);
-	if (d->mode == KZ_TEX_WRAP) {
-		low = -MOST_TURNS;
-		high = MOST_TURNS;
-	}
-	__m512i i = _mm512_cvttps_epi32(floor_of(_mm512_mul_ps(bounded(x, low, high), _mm512_set1_ps(scale))));
+	__m512i i = _mm512_cvttps_epi32(floor_of(_mm512_mul_ps(bounded(x, wraps ? -MOST_TURNS : -2, wraps ? MOST_TURNS : 3), _mm512_set1_ps(scale))));
 	__m512d a = floors(_mm512_fmadd_pd(_mm512_cvtepi32_pd(_mm512_castsi512_si256(i)), step, half));
 	__m512d b = floors(_mm512_fmadd_pd(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(i, 1)), step, half));
 	__m512i at = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epi32(a)), _mm512_cvttpd_epi32(b), 1);
@@ -54,54 +49,86 @@ QUICK __m512i quick_turn(__m512i a, int n) {
 
 // Returns false where a lane of mask is beyond what wraps here.
 QUICK bool quick_place(const struct warp_side *d, const u32 *word, __mmask16 mask, struct quick_spot *s) {
-	__m512i w = _mm512_load_si512(word), f, one = ints(1);
+	__m512i w = _mm512_load_si512(word), f;
 	bool wraps = d->normalized && d->mode == KZ_TEX_WRAP;
 	if (wraps && _mm512_mask_cmpge_epu32_mask(mask, _mm512_and_si512(w, ints(0x7fffffff)), ints(0x42000000))) return false;
 	f = d->normalized ? quick_normalized(d, _mm512_castsi512_ps(w)) : quick_counted(d, _mm512_castsi512_ps(w));
-	if (!wraps) f = _mm512_min_epi32(_mm512_max_epi32(f, _mm512_setzero_si512()), ints((d->n - 1) * 256));
+	if (d->normalized && !wraps) f = _mm512_min_epi32(_mm512_max_epi32(f, _mm512_setzero_si512()), ints((d->n - 1) * 256));
 	s->part = _mm512_and_si512(f, ints(255));
 	s->first = _mm512_srai_epi32(f, 8);
-	if (wraps) {
-		s->first = quick_turn(s->first, d->n);
-		s->next = _mm512_add_epi32(s->first, one);
-		s->next = _mm512_maskz_mov_epi32(_mm512_cmplt_epi32_mask(s->next, ints(d->n)), s->next);
-	} else {
-		s->next = _mm512_min_epi32(_mm512_add_epi32(s->first, one), ints(d->n - 1));
-	}
+	if (wraps) s->first = quick_turn(s->first, d->n);
 	return true;
 }
 
-struct quick_words { const uint8_t *base; u32 bytes; int elem; };
+// The texel behind each lane's. Where coordinates are clamped, the last texel's has no weight and may be anything that can be read.
+QUICK __m512i quick_next(const struct warp_side *d, __m512i first) {
+	__m512i next = _mm512_add_epi32(first, ints(1));
+	if (d->normalized && d->mode == KZ_TEX_WRAP) return _mm512_maskz_mov_epi32(_mm512_cmplt_epi32_mask(next, ints(d->n)), next);
+	return _mm512_min_epi32(next, ints(d->n - 1));
+}
 
-// Words at offsets. Where 16 lanes are within 128 bytes, as where a picture is scaled, two loads have all of them.
-QUICK __m512i quick_load(const struct quick_words *w, __m512i off) {
-	__m512i ends = _mm512_permutexvar_epi32(_mm512_set_epi32(0, 15, 0, 15, 0, 15, 0, 15, 0, 15, 0, 15, 0, 15, 0, 15), off);
-	__m512i least = _mm512_min_epu32(ends, _mm512_shuffle_epi32(ends, 0xb1)), d = _mm512_sub_epi32(off, least);
-	u32 from = (u32)_mm512_cvtsi512_si32(least);
-	if (!_mm512_cmpge_epu32_mask(d, ints(SPAN)) && from + SPAN <= w->bytes) {
-		const uint8_t *p = w->base + from;
-		return _mm512_permutex2var_epi32(_mm512_loadu_si512(p), _mm512_srli_epi32(d, 2), _mm512_loadu_si512(p + 64));
+// Bytes that can be read, and by how many bits the number of a texel is shifted to be an offset.
+struct quick_words { const uint8_t *base; u32 bytes; int shift; };
+
+// Where lanes' words lie that are all within SPAN bytes, as where a picture is scaled: two loads have all of them.
+struct quick_near { __m512i at; u32 from; };
+
+// Returns whether words at offsets, and those more bytes behind them, are so near each other.
+QUICK bool quick_together(const struct quick_words *w, __m512i off, int more, struct quick_near *n) {
+	__m512i base = _mm512_broadcastd_epi32(_mm512_castsi512_si128(off)), d = _mm512_sub_epi32(off, base);
+	if (_mm512_cmpge_epu32_mask(d, ints(SPAN - more))) {
+		base = _mm512_broadcastd_epi32(_mm512_extracti32x4_epi32(_mm512_shuffle_epi32(off, 0xff), 3)); // the other way round
+		d = _mm512_sub_epi32(off, base);
+		if (_mm512_cmpge_epu32_mask(d, ints(SPAN - more))) return false;
 	}
-	return _mm512_i32gather_epi32(off, w->base, 1);
+	n->at = _mm512_srli_epi32(d, 2);
+	n->from = (u32)_mm512_cvtsi512_si32(base);
+	return n->from + SPAN <= w->bytes;
+}
+
+QUICK __m512i quick_load(const struct quick_words *w, __m512i off) {
+	struct quick_near n;
+	if (!quick_together(w, off, 0, &n)) return _mm512_i32gather_epi32(off, w->base, 1);
+	const uint8_t *p = w->base + n.from;
+	return _mm512_permutex2var_epi32(_mm512_loadu_si512(p), n.at, _mm512_loadu_si512(p + 64));
+}
+
+// Two words at each of two offsets.
+QUICK __m128i quick_two(const uint8_t *base, const u32 *at) {
+	__m128d low = _mm_load_sd((const void *)(base + at[0]));
+	return _mm_castpd_si128(_mm_loadh_pd(low, (const void *)(base + at[1])));
+}
+
+// At eight: gathers take longer, most of all on processors whose microcode keeps secrets out of them.
+QUICK __m512i quick_eight(const uint8_t *base, const u32 *at) {
+	__m256i a = _mm256_inserti128_si256(_mm256_castsi128_si256(quick_two(base, at)), quick_two(base, at + 2), 1);
+	__m256i b = _mm256_inserti128_si256(_mm256_castsi128_si256(quick_two(base, at + 4)), quick_two(base, at + 6), 1);
+	return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
 }
 
 // The words of a lane's two neighbours in a row that begins at row. Where the second is behind the first, one load has both.
-QUICK void quick_pair(const struct quick_words *w, const struct warp_side *d, const struct quick_spot *u, __m512i row, __m512i v[2]) {
-	__m512i at = _mm512_min_epi32(u->first, ints(d->n - 2)), elem = ints(w->elem);
-	__mmask16 last = _mm512_cmpgt_epi32_mask(u->first, at);
-	__m512i first = _mm512_add_epi32(row, _mm512_mullo_epi32(u->first, elem)), off = _mm512_add_epi32(row, _mm512_slli_epi32(at, 2));
-	__m512i ends = _mm512_sub_epi32(off, _mm512_broadcastd_epi32(_mm512_castsi512_si128(off)));
-	bool near = !_mm512_cmpge_epu32_mask(_mm512_add_epi32(ends, ints(SPAN)), ints(2 * SPAN));
-	if (w->elem != 4 || d->n < 2 || near || (d->normalized && d->mode == KZ_TEX_WRAP && last)) {
-		v[0] = quick_load(w, first);
-		v[1] = quick_load(w, _mm512_add_epi32(row, _mm512_mullo_epi32(u->next, elem)));
+QUICK void quick_pair(const struct quick_words *w, const struct warp_side *d, __m512i first, __m512i row, __m512i v[2]) {
+	__m512i off = _mm512_add_epi32(row, _mm512_slli_epi32(first, (u32)w->shift));
+	bool wraps = d->normalized && d->mode == KZ_TEX_WRAP;
+	if (w->shift != 2 || (wraps && _mm512_cmpge_epi32_mask(first, ints(d->n - 1))) || w->bytes < 8 || _mm512_cmpgt_epu32_mask(off, ints((int)w->bytes - 8))) {
+		v[0] = quick_load(w, off);
+		v[1] = quick_load(w, _mm512_add_epi32(row, _mm512_slli_epi32(quick_next(d, first), (u32)w->shift)));
+		return;
+	}
+	struct quick_near n;
+	if (quick_together(w, off, 4, &n)) {
+		const uint8_t *p = w->base + n.from;
+		__m512i a = _mm512_loadu_si512(p), b = _mm512_loadu_si512(p + 64);
+		v[0] = _mm512_permutex2var_epi32(a, n.at, b);
+		v[1] = _mm512_permutex2var_epi32(a, _mm512_add_epi32(n.at, ints(1)), b);
 		return;
 	}
 	const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-	__m512i a = _mm512_i32gather_epi64(_mm512_castsi512_si256(off), w->base, 1);
-	__m512i b = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(off, 1), w->base, 1);
-	v[1] = _mm512_permutex2var_epi32(a, _mm512_add_epi32(even, ints(1)), b); // which has no weight where the first is the last
-	v[0] = _mm512_mask_mov_epi32(_mm512_permutex2var_epi32(a, even, b), last, v[1]);
+	_Alignas(64) u32 at[16];
+	_mm512_store_si512(at, off);
+	__m512i a = quick_eight(w->base, at), b = quick_eight(w->base, at + 8);
+	v[0] = _mm512_permutex2var_epi32(a, even, b);
+	v[1] = _mm512_permutex2var_epi32(a, _mm512_add_epi32(even, ints(1)), b);
 }
 
 // warp_single
@@ -165,24 +192,40 @@ QUICK void quick_weights(__m512i right, __m512i down_, __m512i w[4]) {
 	w[0] = _mm512_sub_epi32(left, w[2]);
 }
 
+// What a fetch needs to know of a texture. Where it is made for one kind of them, most of it is constants.
+struct quick_plan { struct warp_side x, y; struct quick_words words; int pitch, channels; };
+
+QUICK void quick_down(struct quick_words *w, u32 by) {
+	w->base += by;
+	w->bytes -= by;
+}
+
 // Sixteen lanes, from lane on.
-QUICK bool quick_half(const struct kz_tex *o, const struct warp_side *x, const struct warp_side *y, __mmask16 mask, const u32 (*a)[LANES], u32 (*r)[LANES], int lane) {
+QUICK bool quick_half(const struct quick_plan *q, __mmask16 mask, const u32 (*a)[LANES], u32 (*r)[LANES], int lane) {
 	struct quick_spot u, v;
-	if (!quick_place(x, a[0] + lane, mask, &u) || !quick_place(y, a[1] + lane, mask, &v)) return false;
-	u32 elem = 4u * o->channels;
-	struct quick_words words = {(const uint8_t *)o->base[0], (u32)((y->n - 1) * (int)o->pitch[0] + x->n * (int)elem), (int)elem};
-	__m512i pitch = ints((int)o->pitch[0]), row = _mm512_mullo_epi32(v.first, pitch), below = _mm512_mullo_epi32(v.next, pitch), w[4], t[4], got;
-	bool across = o->linear && _mm512_mask_test_epi32_mask(mask, u.part, u.part), along = o->linear && _mm512_mask_test_epi32_mask(mask, v.part, v.part);
-	if (across || along) quick_weights(u.part, v.part, w);
-	for (int c = 0; c < o->channels; c++, words.base += 4, words.bytes -= 4) {
-		if (!across && !along) {
-			got = quick_load(&words, _mm512_add_epi32(row, _mm512_mullo_epi32(u.first, ints(words.elem))));
-			if (o->linear) got = quick_single(got);
+	if (!quick_place(&q->x, a[0] + lane, mask, &u) || !quick_place(&q->y, a[1] + lane, mask, &v)) return false;
+	struct quick_words top = q->words, low = top;
+	__m512i row = _mm512_setzero_si512(), below = row, w[4], t[4], got;
+	bool linear = q->x.linear, mixed = linear && _mm512_mask_test_epi32_mask(mask, _mm512_or_si512(u.part, v.part), ints(255));
+	bool along = mixed && _mm512_mask_test_epi32_mask(mask, v.part, v.part);
+	if (mixed) quick_weights(u.part, v.part, w);
+	// Lanes of one row, as where a picture is not turned, have its address in common.
+	if (!_mm512_cmpneq_epi32_mask(v.first, _mm512_broadcastd_epi32(_mm512_castsi512_si128(v.first)))) {
+		quick_down(&top, (u32)_mm512_cvtsi512_si32(v.first) * (u32)q->pitch);
+		if (along) quick_down(&low, (u32)_mm512_cvtsi512_si32(quick_next(&q->y, v.first)) * (u32)q->pitch);
+	} else {
+		row = _mm512_mullo_epi32(v.first, ints(q->pitch));
+		if (along) below = _mm512_mullo_epi32(quick_next(&q->y, v.first), ints(q->pitch));
+	}
+	for (int c = 0; c < q->channels; c++, quick_down(&top, 4), quick_down(&low, 4)) {
+		if (!mixed) {
+			got = quick_load(&top, _mm512_add_epi32(row, _mm512_slli_epi32(u.first, (u32)top.shift)));
+			if (linear) got = quick_single(got);
 		} else {
-			quick_pair(&words, x, &u, row, t);
+			quick_pair(&top, &q->x, u.first, row, t);
 			t[2] = t[0]; // without weight
 			t[3] = t[1];
-			if (along) quick_pair(&words, x, &u, below, t + 2);
+			if (along) quick_pair(&low, &q->x, u.first, below, t + 2);
 			if (!quick_filter(t, w, mask, &got)) return false;
 		}
 		_mm512_store_si512(r[c] + lane, got);
@@ -190,27 +233,62 @@ QUICK bool quick_half(const struct kz_tex *o, const struct warp_side *x, const s
 	return true;
 }
 
-// The lanes of mask, if they have one handle.
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
-static bool quick_warp(const struct kz_tex *o, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) {
-	__m512i h = _mm512_set1_epi64((i64)o->handle);
-	for (int i = 0; i < LANES; i += 8)
-		if (_mm512_mask_cmpneq_epi64_mask((__mmask8)(mask >> i), _mm512_load_si512(handles + i), h)) return false;
-	struct warp_side x = {(int)o->width[0], unit_bits(o->width[0]), o->address[0], o->normalized, o->linear};
-	struct warp_side y = {(int)o->height[0], unit_bits(o->height[0]), o->address[1], o->normalized, o->linear};
+QUICK bool quick_all(const struct kz_tex *o, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES], bool normalized, bool linear, bool wrap_x, bool wrap_y, int channels) {
+	int elem = 4 * channels;
+	struct quick_plan q = {
+		{(int)o->width[0], normalized ? unit_bits(o->width[0]) : 0, wrap_x ? KZ_TEX_WRAP : KZ_TEX_CLAMP, normalized, linear},
+		{(int)o->height[0], normalized ? unit_bits(o->height[0]) : 0, wrap_y ? KZ_TEX_WRAP : KZ_TEX_CLAMP, normalized, linear},
+		{(const uint8_t *)o->base[0], (u32)(((int)o->height[0] - 1) * (int)o->pitch[0] + (int)o->width[0] * elem), channels == 4 ? 4 : channels == 2 ? 3 : 2},
+		(int)o->pitch[0], channels,
+	};
 #pragma GCC unroll 1
 	for (int i = 0; i < LANES; i += HALF)
-		if (!quick_half(o, &x, &y, (__mmask16)(mask >> i), a, r, i)) return false;
-	for (int c = o->channels; c < 4; c++)
+		if (!quick_half(&q, (__mmask16)(mask >> i), a, r, i)) return false;
+	for (int c = channels; c < 4; c++)
 		for (int i = 0; i < LANES; i += HALF) _mm512_store_si512(r[c] + i, _mm512_setzero_si512());
 	return true;
 }
 
-// Whether fetches with op are for quick_warp.
-static bool quick_common(const struct kz_tex *o, u32 op) {
-	if ((op & ~(3u << KZ_TOP_LOD_SHIFT)) != (u32)KZ_GEOM_2D << KZ_TOP_GEOM_SHIFT) return false;
-	if (o->format != KZ_TEX_F32 || o->dims != 2 || o->levels != 1 || o->memory || o->layered || o->cube) return false;
-	if (o->address[0] == KZ_TEX_BORDER || o->address[1] == KZ_TEX_BORDER || (o->normalized && (o->address[0] == KZ_TEX_MIRROR || o->address[1] == KZ_TEX_MIRROR))) return false;
+typedef bool quick_fn(const struct kz_tex *o, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]);
+#define QUICK_KIND(NAME, NORMALIZED, LINEAR, CHANNELS) \
+	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma"))) static bool NAME(const struct kz_tex *o, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) { \
+		u32 mode = NORMALIZED ? float_mode_plain() : 0; /* where texels are counted subnormal numbers are 0 in any mode */ \
+		bool done = quick_all(o, mask, a, r, NORMALIZED, LINEAR, NORMALIZED && o->address[0] == KZ_TEX_WRAP, NORMALIZED && o->address[1] == KZ_TEX_WRAP, CHANNELS); \
+		if (NORMALIZED) float_mode_set(mode); \
+		return done; \
+	}
+QUICK_KIND(quick_point, false, false, o->channels)
+QUICK_KIND(quick_point_one, false, false, 1)
+QUICK_KIND(quick_linear, false, true, o->channels)
+QUICK_KIND(quick_linear_one, false, true, 1)
+QUICK_KIND(quick_unit_point, true, false, o->channels)
+QUICK_KIND(quick_unit_linear, true, true, o->channels)
+QUICK_KIND(quick_unit_linear_one, true, true, 1)
+
+enum { QUICK_POINT = 1, QUICK_POINT_ONE, QUICK_LINEAR, QUICK_LINEAR_ONE, QUICK_UNIT_POINT, QUICK_UNIT_LINEAR, QUICK_UNIT_LINEAR_ONE };
+static quick_fn *const quick_of[] = {
+	[QUICK_POINT] = quick_point, [QUICK_POINT_ONE] = quick_point_one, [QUICK_LINEAR] = quick_linear, [QUICK_LINEAR_ONE] = quick_linear_one,
+	[QUICK_UNIT_POINT] = quick_unit_point, [QUICK_UNIT_LINEAR] = quick_unit_linear, [QUICK_UNIT_LINEAR_ONE] = quick_unit_linear_one,
+};
+
+// Which of them a texture's fetches are for; 0: none.
+static u32 quick_kind(const struct kz_tex *o) {
+	if (o->format != KZ_TEX_F32 || o->dims != 2 || o->levels != 1 || o->memory || o->layered || o->cube) return 0;
+	if (o->address[0] == KZ_TEX_BORDER || o->address[1] == KZ_TEX_BORDER || (o->normalized && (o->address[0] == KZ_TEX_MIRROR || o->address[1] == KZ_TEX_MIRROR))) return 0;
 	u64 w = o->width[0], h = o->height[0];
-	return w && h && w <= MOST_SIDE && h <= MOST_SIDE && !((o->base[0] | o->pitch[0]) & 3) && (h - 1) * o->pitch[0] + w * 4 * o->channels < UINT64_C(1) << 31;
+	if (!w || !h || w > MOST_SIDE || h > MOST_SIDE || ((o->base[0] | o->pitch[0]) & 3) || (h - 1) * o->pitch[0] + w * 4 * o->channels >= UINT64_C(1) << 31) return 0;
+	if (o->channels != 1 && o->channels != 2 && o->channels != 4) return 0;
+	bool one = o->channels == 1;
+	if (o->normalized) return !o->linear ? QUICK_UNIT_POINT : one ? QUICK_UNIT_LINEAR_ONE : QUICK_UNIT_LINEAR;
+	return !o->linear ? (one ? QUICK_POINT_ONE : QUICK_POINT) : one ? QUICK_LINEAR_ONE : QUICK_LINEAR;
+}
+
+// The lanes of mask of a fetch with op, if they have one handle.
+__attribute__((target("avx512f")))
+static bool quick_warp(const struct kz_tex *o, u32 op, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) {
+	if ((op & ~(3u << KZ_TOP_LOD_SHIFT)) != (u32)KZ_GEOM_2D << KZ_TOP_GEOM_SHIFT) return false;
+	__m512i h = _mm512_set1_epi64((i64)o->handle);
+	u32 other = 0;
+	for (int i = 0; i < LANES; i += 8) other |= (u32)_mm512_cmpneq_epi64_mask(_mm512_load_si512(handles + i), h) << i;
+	return !(other & mask) && quick_of[o->quick](o, mask, a, r);
 }

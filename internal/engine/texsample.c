@@ -86,11 +86,19 @@ __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,tune=skylake-avx51
 static bool has_avx512(void) { return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"); }
 #endif
 
+u32 kz_texture_quick(const struct kz_tex *o) {
+#ifdef __x86_64__
+	if (has_avx512()) return quick_kind(o);
+#endif
+	(void)o;
+	return 0;
+}
+
 bool kz_texture_warp(u32 level, u32 op, const struct kz_tex *o, u32 mask, const u64 *handles, u32 (*r)[LANES]) {
 	const u32 (*a)[LANES] = (const void *)(handles + LANES);
 	struct sampler s;
 #ifdef __x86_64__
-	if (level >= 2 && quick_common(o, op) && has_avx512() && quick_warp(o, mask, handles, a, r)) return true;
+	if (level >= 2 && o->quick && quick_warp(o, op, mask, handles, a, r)) return true;
 #endif
 	set_sampler(&s, o, op);
 	if (!warp_common(&s)) return false;
@@ -133,6 +141,10 @@ u64 kz_texture(const struct kz_launch *l, struct kz_worker *w, u32 op, u32 mask,
 	u32 stop = STOP_NONE, lanes = 0;
 	u64 before = 0;
 	const struct kz_tex *o = NULL;
+#ifdef __x86_64__
+	if (mask) o = kz_tex_find(handles[__builtin_ctz(mask)]);
+	if (o && o->quick && quick_warp(o, op, mask, handles, a, r)) return STOP_NONE;
+#endif
 	u32 mode = float_mode_plain();
 	for (u32 left = mask; left; left &= left - 1) {
 		int lane = __builtin_ctz(left);

@@ -16,7 +16,7 @@ struct kz_tex {
 	uint8_t normalized, linear, mip_linear, integers, srgb, seamless, reference, anisotropy;
 	uint8_t address[4];
 	float min_level, max_level, bias, border[4];
-	uint32_t pad[2];
+	uint32_t quick, pad; // quick: kz_texture_quick
 	uint64_t base[KZ_TEX_LEVELS], pitch[KZ_TEX_LEVELS], slice[KZ_TEX_LEVELS];
 	uint32_t width[KZ_TEX_LEVELS], height[KZ_TEX_LEVELS], depth[KZ_TEX_LEVELS];
 };
@@ -56,6 +56,8 @@ uint64_t kz_texture(const struct kz_launch *l, struct kz_worker *w, uint32_t op,
 // The lanes of mask of a common fetch from one texture, with the arguments and results of kz_texture, in vector instructions up to a
 // level: 0 none that not every processor has, 1 AVX2, 2 AVX-512. False: it is no common one, and no result of a lane of mask is there.
 _Bool kz_texture_warp(uint32_t level, uint32_t op, const struct kz_tex *o, uint32_t mask, const uint64_t *args, uint32_t (*results)[32]);
+// Which of the functions that are written out the fetches from a texture are for, on this processor; 0: none.
+uint32_t kz_texture_quick(const struct kz_tex *o);
 // One lane of any fetch, on its own: what the others must give.
 void kz_texture_lane(uint32_t op, const struct kz_tex *o, const uint32_t (*args)[32], uint32_t (*results)[32], int lane);
 

@@ -5,6 +5,8 @@ package engine
 
 #cgo nocallback kz_tex_slot
 #cgo noescape kz_tex_find
+#cgo nocallback kz_texture_quick
+#cgo noescape kz_texture_quick
 #cgo nocallback kz_tex_find
 */
 import "C"
@@ -41,7 +43,7 @@ type Texture struct {
 
 	MinLevel, MaxLevel, Bias float32
 	Border                   [4]float32
-	Pad                      [2]uint32
+	Pad                      [2]uint32 // the first is put's: kz_texture_quick
 
 	Base, Pitch, Slice   [C.KZ_TEX_LEVELS]uint64
 	Width, Height, Depth [C.KZ_TEX_LEVELS]uint32
@@ -80,6 +82,7 @@ func put(p *C.struct_kz_tex, t *Texture, h uint64) {
 	x := *t
 	x.Handle = 0
 	*q = x
+	q.Pad[0] = uint32(C.kz_texture_quick(p))
 	q.Handle = h
 }
 
