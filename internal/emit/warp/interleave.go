@@ -66,9 +66,8 @@ func (e *emitter) loadInterleaved(a *access) []ll.Val {
 	for i, t := range a.types {
 		off := i * a.elem * e.w
 		switch {
-		case a.known:
-			p := e.pointer(ir.Local, e.scalar(a.in.Args[0]))
-			out = append(out, e.maskedLoad(memType(t), e.w, a.elem, e.at(p, off), a.mask, a.all, ""))
+		case a.known && a.size <= int(e.meta.LocalThread):
+			out = append(out, e.Load(ll.Vec(e.w, memType(t)), e.at(e.localRow(a), off), a.elem))
 		case e.cpu.avx512 && a.elem == 4:
 			one := &access{types: a.types[i:], mask: a.mask}
 			base, index := e.laneIndex(a)
@@ -80,6 +79,18 @@ func (e *emitter) loadInterleaved(a *access) []ll.Val {
 		}
 	}
 	return out
+}
+
+// localRow is where the elements of all lanes are that a load reads at one offset. It reads those of lanes that do not act, too, so as not to
+// wait for the mask: loops in which lanes look for a place in what they keep here are a chain of masks. Where no lane acts the offset may be
+// any, and the last is read.
+func (e *emitter) localRow(a *access) ll.Val {
+	off := e.scalar(a.in.Args[0])
+	if !a.all {
+		last := off.Int(int64(e.meta.LocalThread) - int64(a.size))
+		off = e.Select(e.ICmp("ult", off, last), off, last)
+	}
+	return e.pointer(ir.Local, off)
 }
 
 // laneIndex is where lanes that differ are: the warp's memory, and offsets in it, which are below 2^31.
