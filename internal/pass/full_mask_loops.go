@@ -6,17 +6,20 @@ import "kudzu/internal/ir"
 // before it, without masks and without the choices that keep what lanes had when they left: it runs while every lane of every
 // jammed warp goes on. The loop itself does what is left, mostly nothing.
 //
+// Warps that are not jammed have such a loop where it stores vectors of four elements a lane: only of all lanes are these one piece of
+// memory, which need not be taken apart into elements and put together again.
+//
 // Norms, sums and softmax walk a row by strides of the block. With masks each of eight jammed warps has a mask, a choice for each
 // value that leaves the loop and half of its vectors in the stack, in every iteration, for the sake of the last one.
 func fullMaskLoops(st *state) error {
-	if st.m.Width != 32 || st.m.Jam < 2 || st.never("full_mask_loops") {
+	if st.m.Width != 32 || st.never("full_mask_loops") {
 		return st.unchanged()
 	}
 	f := st.f
 	f.Rewire()
 	var found []*fullLoop
 	for _, b := range f.Blocks {
-		if l := fullLoopOf(f, b); l != nil {
+		if l := fullLoopOf(f, b); l != nil && (st.m.Jam > 1 || l.wide()) {
 			found = append(found, l)
 		}
 	}
@@ -74,6 +77,20 @@ func fullLoopOf(f *ir.Func, b *ir.Block) *fullLoop {
 		return nil
 	}
 	return l
+}
+
+// wide reports a loop that stores vectors of four elements, and reads such.
+func (l *fullLoop) wide() bool {
+	reads, writes := false, false
+	for _, in := range l.body.Insts {
+		switch {
+		case in.Op == ir.Load:
+			reads = reads || len(in.Results) == 4
+		case in.Op == ir.Store:
+			writes = writes || len(in.Args) == 5
+		}
+	}
+	return reads && writes
 }
 
 // leaves takes the masks of the next iteration apart, each what a phi is and a condition of its own.

@@ -94,7 +94,7 @@ var passes = [...]Pass{
 	{"warp_jam", warpJam, optional, nothing, "warps that share what they read are jammed"},
 	{"full_mask_versioning", fullMaskVersioning, optional, nothing, "warps without a lane on the border need no masks"},
 	{"full_block_versioning", fullBlockVersioning, optional, nothing, "what lies inside, warp or block, is asked once"},
-	{"full_mask_loops", fullMaskLoops, optional, nothing, "jammed warps of which no lane has left need no masks"},
+	{"full_mask_loops", fullMaskLoops, optional, nothing, "warps of which no lane has left need no masks"},
 	{"row_versioning", rowVersioning, optional, nothing, "lanes in one row of a tensor have one base, and follow each other"},
 	{"lane_strides", laneStrides, optional, nothing, "lanes a uniform distance apart are one number to compare"},
 	{"block_stride_barriers", blockStrideBarriers, optional, nothing, "loops that jump through memory get barriers of their own"},
