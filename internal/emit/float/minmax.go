@@ -1,6 +1,8 @@
 package float
 
 import (
+	"math"
+
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -57,6 +59,35 @@ func (w *Writer) MinMaxBits(m MinMax, x, y ll.Val, t ir.Type) ll.Val {
 func (w *Writer) ordered(b ll.Val, f Format) ll.Val {
 	s := w.AShr(b, b.Int(int64(f.Bits-1)))
 	return w.Xor(b, w.And(s, b.Int(int64(f.Sign-1))))
+}
+
+// Key is an integer for each float of 32 bits, so that the smaller or larger of two keys is that of the float that a minimum or maximum
+// gives. Of NaNs, which lose, it is beyond the others.
+func (w *Writer) Key(m MinMax, x ll.Val) ll.Val {
+	b := w.Bits(x)
+	k := b
+	if !m.Magnitudes {
+		k = w.ordered(b, Formats[ir.F32])
+	}
+	return w.Select(w.FCmp("uno", x, x), b.Int(m.beyond()), k)
+}
+
+// Unkey is the float of a key.
+func (w *Writer) Unkey(m MinMax, k ll.Val) ll.Val {
+	f := Formats[ir.F32]
+	b := k
+	if !m.Magnitudes {
+		b = w.ordered(k, f)
+	}
+	return w.Recast(w.Select(w.ICmp("eq", k, k.Int(m.beyond())), k.Int(int64(f.NaN)), b), "float")
+}
+
+// beyond is the key of NaN.
+func (m MinMax) beyond() int64 {
+	if m.Max {
+		return math.MinInt32
+	}
+	return math.MaxInt32
 }
 
 // MinMax is by LLVM's minimum and maximum, for targets that have instructions for them.

@@ -2,6 +2,7 @@ package warp
 
 import (
 	"kudzu/internal/analysis"
+	"kudzu/internal/emit/float"
 	"kudzu/internal/ir"
 	"kudzu/internal/ll"
 )
@@ -13,7 +14,17 @@ import (
 type folded struct {
 	bits int
 	vec  ll.Val
+	key  ll.Val // of minima and maxima after the first fold: float.Key of vec
 	in   *ir.Block
+}
+
+// keyed reports a minimum or a maximum of floats that comes after another fold: from there on keys are compared, an instruction a fold
+// instead of four to seven.
+func (e *emitter) keyed(in *ir.Inst, known int) (m float.MinMax, ok bool) {
+	m = float.MinMaxOf(in)
+	m.Magnitudes = analysis.NoSign(in.Args[0]) && analysis.NoSign(in.Args[1])
+	minMax := in.Op == ir.FMin || in.Op == ir.FMax
+	return m, minMax && known != 0 && in.Results[0].Type == ir.F32 && e.Target.X86 && !in.NaN && !in.XorSign && !in.FTZ
 }
 
 // fold emits a fold; op is its operation on n lanes. false: in is none.
@@ -37,6 +48,14 @@ func (e *emitter) fold(in *ir.Inst, op func(n int, a []ll.Val) ll.Val) bool {
 			from.vec = e.Shuffle(from.vec, from.vec, lanes)
 		}
 	}
+	m, keyed := e.keyed(in, known)
+	src := from.vec
+	if keyed {
+		if from.key.IsZero() {
+			from.key = e.Key(m, from.vec)
+		}
+		src = from.key
+	}
 	var halves [2][]int
 	for i, l := range lanes {
 		half := 0
@@ -53,16 +72,32 @@ func (e *emitter) fold(in *ir.Inst, op func(n int, a []ll.Val) ll.Val) bool {
 			half = 0
 		}
 		if n == 1 {
-			a = append(a, e.Extract(from.vec, halves[half][0]))
+			a = append(a, e.Extract(src, halves[half][0]))
 		} else {
-			a = append(a, e.Shuffle(from.vec, from.vec, halves[half]))
+			a = append(a, e.Shuffle(src, src, halves[half]))
 		}
 	}
-	r, y := in.Results[0], op(n, a)
-	bits := from.bits | bit
+	var y, key ll.Val
+	if keyed {
+		name := "smin"
+		if m.Max {
+			name = "smax"
+		}
+		if n == 1 { // of both lanes, so that it stays in vector registers
+			a = []ll.Val{src, e.Shuffle(src, src, []int{1, 0})}
+		}
+		key = e.Intr(name, a[0], a[1])
+		y = e.Unkey(m, key)
+		if n == 1 {
+			y = e.Extract(y, 0)
+		}
+	} else {
+		y = op(n, a)
+	}
+	r, bits := in.Results[0], from.bits|bit
 	switch {
 	case n > 1:
-		e.folds[r] = folded{bits, y, in.Block}
+		e.folds[r] = folded{bits, y, key, in.Block}
 		place := map[int]int{}
 		for i, l := range lanesWithout(bits) {
 			place[l] = i
