@@ -41,7 +41,7 @@ func zeros(v *ir.Value, depth int) uint64 {
 		return of(0) & all
 	case ir.Shl:
 		if n := d.Args[1]; n.Const && n.Bits < uint64(w) {
-			return (of(0)<<n.Bits | 1<<n.Bits - 1) & all
+			return (of(0)<<n.Bits | (1<<n.Bits - 1)) & all
 		}
 	case ir.ShrU:
 		if n := d.Args[1]; n.Const && n.Bits < uint64(w) {

@@ -18,10 +18,12 @@ b0:
   %5:i64 = zext %4
   %6:i16 = trunc %5
   %7:i32 = add %1, %1
+  %8:i32 = and %0, i32:3840
+  %9:i32 = shl %8, i32:1
   exit
 }
 `)
-	want := map[int]uint64{0: 0, 1: 0xffffff00, 2: 0xfffff00f, 3: 0xfffffff0, 4: 0xfffff000, 5: 0xfffffffffffff000, 6: 0xf000, 7: 0}
+	want := map[int]uint64{0: 0, 1: 0xffffff00, 2: 0xfffff00f, 3: 0xfffffff0, 4: 0xfffff000, 5: 0xfffffffffffff000, 6: 0xf000, 7: 0, 8: 0xfffff0ff, 9: 0xffffe1ff}
 	for _, in := range f.Blocks[0].Insts {
 		for _, r := range in.Results {
 			if got := Zeros(r); got != want[r.ID] {

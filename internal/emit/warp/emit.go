@@ -224,7 +224,7 @@ func (e *emitter) body() {
 
 // insts emits the instructions of a block.
 func (e *emitter) insts(list []*ir.Inst) {
-	rows := e.rows(list)
+	rows, columns := e.rows(list), e.columns(list)
 	merged := map[*ir.Inst]*ir.Inst{}
 	steps := map[*ir.Inst]*stepped{} // by the last store; the others are in merged
 	for i := 0; i < len(list); i++ {
@@ -233,6 +233,10 @@ func (e *emitter) insts(list []*ir.Inst) {
 			if g.at == in {
 				e.row(g)
 			}
+			continue
+		}
+		if c := columns[in]; c != nil {
+			e.inColumn(c, in)
 			continue
 		}
 		if n := e.tile(list[i:]); n > 0 {
