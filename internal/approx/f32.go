@@ -93,9 +93,9 @@ func zeroIf[V any](b Ops[V], tiny, q, x, y V) V {
 
 // Ex2 is ex2.approx{.ftz}.f32: 2^x = 2^n × 2^f with n the nearest integer and a polynomial for |f| <= 1/2.
 func Ex2[V any](b Ops[V], x V, ftz bool) V {
-	const hi, lo = 0x43000000, 0xc3170000 // 128: exactly inf comes out; -151: everything is zero there
-	v := b.Select(b.LtF32(b.F32(hi), x), b.F32(hi), x)
-	v = b.Select(b.LtF32(v, b.F32(lo)), b.F32(lo), v)
+	const hi, lo = 0x43000000, 0xc3170000              // 128: exactly inf comes out; -151: everything is zero there
+	v := b.Select(b.LtF32(x, b.F32(hi)), x, b.F32(hi)) // a number, which a NaN's result does not depend on
+	v = b.Select(b.LtF32(b.F32(lo), v), v, b.F32(lo))
 	t := b.AddF32(v, b.F32(magic))
 	f := b.SubF32(v, b.SubF32(t, b.F32(magic)))
 	n := b.SubI32(b.AsI32(t), b.I32(magic))

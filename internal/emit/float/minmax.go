@@ -11,7 +11,9 @@ import (
 // magnitudes, with the product's sign.
 type MinMax struct {
 	Max, NaN, XorSign bool
-	Magnitudes        bool // both have no sign, so that zeros are alike
+	Magnitudes        bool    // both have no sign, so that zeros are alike
+	NoZeros           bool    // not both are zeros, or the second is the one that is wanted
+	Number            [2]bool // operands that are never NaN
 }
 
 // MinMaxOf is what an operation asks for.
@@ -131,6 +133,15 @@ func (w *Writer) MinMax(m MinMax, x, y ll.Val, t ir.Type) ll.Val {
 	return r
 }
 
+// ZeroOf are the bits of the zero of f32 that a minimum or a maximum of two zeros is if it is one of them: x86's instructions give it
+// where it is the second operand.
+func ZeroOf(op ir.Op) uint64 {
+	if op == ir.FMax {
+		return 0
+	}
+	return Formats[ir.F32].Sign
+}
+
 // minMaxX86 is by x86's instructions, which give the second operand where one is a NaN or both are zeros. Zeros of different signs are
 // equal, and their bits' conjunction is +0, as the bits of other equal numbers are the numbers.
 func (w *Writer) minMaxX86(m MinMax, x, y ll.Val) ll.Val {
@@ -138,11 +149,16 @@ func (w *Writer) minMaxX86(m MinMax, x, y ll.Val) ll.Val {
 	if m.Max {
 		pred, zero = "ogt", w.And
 	}
-	r := w.Select(w.FCmp(pred, x, y), x, y)
-	if m.Magnitudes || m.XorSign {
-		return w.Select(w.FCmp("uno", y, y), x, r)
+	if m.Number[0] && !m.Number[1] {
+		x, y, m.Number[1] = y, x, true
 	}
-	r = w.Select(w.FCmp("oeq", x, y), w.Recast(zero(w.Bits(x), w.Bits(y)), "float"), r)
+	r := w.Select(w.FCmp(pred, x, y), x, y)
+	if !m.Magnitudes && !m.NoZeros && !m.XorSign {
+		r = w.Select(w.FCmp("oeq", x, y), w.Recast(zero(w.Bits(x), w.Bits(y)), "float"), r)
+	}
+	if m.Number[1] {
+		return r
+	}
 	return w.Select(w.FCmp("uno", y, y), x, r)
 }
 

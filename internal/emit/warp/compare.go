@@ -112,12 +112,12 @@ func emitSelect(e *emitter, in *ir.Inst) {
 	}
 }
 
-// cleaned is x with canonical NaNs if it comes from arithmetic.
+// cleaned is x with canonical NaNs if it comes from arithmetic, which may make any.
 func (e *emitter) cleaned(v *ir.Value, x ll.Val, n int) ll.Val {
-	if e.dirty[v] {
-		return e.canonical(x, v.Type, n)
+	if _, number := e.numbers.Of(v); number || !e.dirty[v] {
+		return x
 	}
-	return x
+	return e.canonical(x, v.Type, n)
 }
 
 func emitFTest(e *emitter, in *ir.Inst) {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kudzu/internal/analysis"
 	"kudzu/internal/emit"
 	"kudzu/internal/emit/float"
 	"kudzu/internal/image"
@@ -89,11 +90,12 @@ type emitter struct {
 	phis   map[*ir.Inst]*phiPair
 	line   int32
 
-	dirty map[*ir.Value]bool // NaNs of any bits, canonical where seen
-	keeps map[*ir.Inst]*kept // by both ends
-	onces map[*ir.Inst]*once
-	folds map[*ir.Value]folded
-	asIs  map[*ir.Inst]bool // bitcasts that do not count as seeing
+	dirty   map[*ir.Value]bool // NaNs of any bits, canonical where seen
+	numbers analysis.Numbers   // which f32 values are never NaN
+	keeps   map[*ir.Inst]*kept // by both ends
+	onces   map[*ir.Inst]*once
+	folds   map[*ir.Value]folded
+	asIs    map[*ir.Inst]bool // bitcasts that do not count as seeing
 	// Values that arithmetic reads.
 	computed map[*ir.Value]bool
 	used     map[*ir.Value]bool // that anything reads
@@ -142,7 +144,7 @@ func targetOf(cfg Config) target {
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, halves: map[*ir.Value]ll.Val{}, images: map[*ir.Inst][]ll.Val{}, wides: map[*ir.Inst]wideImage{}, labels: map[*ir.Block]string{},
-		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, folds: map[*ir.Value]folded{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
+		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, numbers: analysis.Numbers{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, folds: map[*ir.Value]folded{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu, e.interleaved = targetOf(cfg), interleaving(m, cfg.Block)
 	e.Flush = allFlushed(e.f)
 	e.Target = float.Target{Fail: e.unsupported, Fence: e.fence, Directed: e.directed, ToF32: e.directedF64ToF32, ToF16: e.directedToHalf, Half: e.cpu.fp16, X86: !e.cpu.arm64}

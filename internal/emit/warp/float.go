@@ -224,7 +224,14 @@ func emitMinMax(e *emitter, in *ir.Inst) {
 	t := in.Results[0].Type
 	el, _ := float.Element(t)
 	kind := float.MinMaxOf(in)
-	kind.Magnitudes = analysis.NoSign(in.Args[0]) && analysis.NoSign(in.Args[1])
+	x, y := in.Args[0], in.Args[1]
+	kind.Magnitudes = analysis.NoSign(x) && analysis.NoSign(y)
+	if el == ir.F32 && t == el {
+		a, known := e.numbers.Of(x)
+		b, too := e.numbers.Of(y)
+		kind.Number = [2]bool{known, too}
+		kind.NoZeros = known && a.NoZero() || too && b.NoZero() || y.Const && y.Bits == float.ZeroOf(in.Op)
+	}
 	e.each(in, func(n int, a []ll.Val) ll.Val {
 		if in.XorSign { // .xorsign.abs looks at the signs, NaNs' too
 			a = []ll.Val{e.cleaned(in.Args[0], a[0], n), e.cleaned(in.Args[1], a[1], n)}
