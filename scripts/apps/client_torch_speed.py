@@ -14,25 +14,12 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import torch_models  # noqa: E402
-from rows import Client  # noqa: E402
+from rows import Client, settle  # noqa: E402
 
 client = Client(os.environ.get("CLIENT", "torch_speed").replace("_", "-"), torch.__version__, source="Debian 13", threads=threads)
 torch.set_num_threads(threads)
 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 sync = torch.cuda.synchronize
-
-
-def settle(f, least=3, most=25.0):
-    """Runs f until its code is the optimised one: until its time has not fallen for some turns."""
-    best, same, begin = float("inf"), 0, time.perf_counter()
-    while same < least + 5 and time.perf_counter() - begin < most:
-        start = time.perf_counter()
-        f()
-        took = time.perf_counter() - start
-        same = same + 1 if took > best * 0.97 else 0
-        best = min(best, took)
-        time.sleep(0.03)
-    return best
 
 
 def both(name, f, *args, group="operators of 1 M elements"):
@@ -46,17 +33,7 @@ def both(name, f, *args, group="operators of 1 M elements"):
         sync()
 
     with torch.no_grad():
-        client.figure(name, lambda: settle_once(kudzu), lambda: f(*args), group=group, turns=7)
-
-
-settled = set()
-
-
-def settle_once(f):
-    if f not in settled:
-        settled.add(f)
-        settle(f)
-    f()
+        client.figure(name, kudzu, lambda: f(*args), group=group, turns=7)
 
 
 def operators():
@@ -139,7 +116,6 @@ def trains():
             return step
 
         cpu, kudzu = stepper("cpu"), stepper("cuda")
-        settle(kudzu, most=90.0)
         client.figure(f"{name}, a step", kudzu, cpu, group="training steps", turns=5)
 
 
