@@ -216,6 +216,16 @@ func (e *emitter) row(g *rowGroup) {
 			words[i] = e.rowWord(g, i)
 		}
 	}
+	if e.packed(g) {
+		if in.Op == ir.Store {
+			e.storePacked(words, at(0), size)
+			return
+		}
+		for i, x := range e.loadPacked(at(0), size) {
+			e.setRowWord(g, i, x)
+		}
+		return
+	}
 	halves := make([][]ll.Val, 0, 2)
 	for half := 0; half < e.w; half += tileRows {
 		rows := make([]ll.Val, tileRows)
