@@ -1,16 +1,26 @@
 package pass
 
-import "kudzu/internal/ir"
+import (
+	"slices"
+
+	"kudzu/internal/ir"
+)
 
 // narrow keeps to 16 bits what was loaded so. After it, bits that are cut out of such numbers, put together, shifted down and chosen
-// are of that width, and extended where 32 bits are needed: half as many vectors, and fewer extensions.
+// are of that width, and extended where 32 bits are needed: half as many vectors, and fewer extensions. Places that lanes count up one by
+// one are merged as the 32 bits that they are, and extended to an address's 64 behind that.
 func narrow(st *state) error {
 	if st.never("narrow") {
 		return nil
 	}
+	merged := map[*ir.Value]bool{}
 	for _, b := range st.f.Blocks {
 		for i := 0; i < len(b.Insts); i++ {
 			in := b.Insts[i]
+			if words := mergedWords(in, merged); words != nil {
+				merged[mergeWords(st.f, b, i, words)] = true
+				continue
+			}
 			args := halves(in)
 			if args == nil {
 				continue
@@ -78,6 +88,57 @@ func loaded(v *ir.Value, depth int) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// mergedWords are the numbers of 32 bits whose extensions a phi merges, if data decide about one of them, as about those that were merged
+// before; nil: it merges others too.
+func mergedWords(in *ir.Inst, merged map[*ir.Value]bool) []*ir.Value {
+	if in.Op != ir.Phi || in.Results[0].Type != ir.I64 {
+		return nil
+	}
+	args, data := make([]*ir.Value, len(in.Args)), false
+	for i, a := range in.Args {
+		switch d := a.Def; {
+		case a.Const && a.Bits < 1<<32:
+			args[i] = ir.ConstInt(ir.I32, a.Bits)
+		case d != nil && d.Op == ir.ZExt && d.Args[0].Type == ir.I32:
+			args[i] = d.Args[0]
+			data = data || merged[args[i]] || fromData(args[i], 8)
+		default:
+			return nil
+		}
+	}
+	if !data {
+		return nil
+	}
+	return args
+}
+
+// mergeWords puts a phi of words in the place of b's phi i, which becomes its extension.
+func mergeWords(f *ir.Func, b *ir.Block, i int, words []*ir.Value) *ir.Value {
+	in := b.Insts[i]
+	short := f.NewInst(ir.Phi, []ir.Type{ir.I32}, words...)
+	short.Targets, short.Line, short.Block = slices.Clone(in.Targets), in.Line, b
+	b.Insts[i] = short
+	in.Op, in.Attr, in.Args, in.Targets = ir.ZExt, ir.Attr{}, []*ir.Value{short.Results[0]}, nil
+	behind := slices.IndexFunc(b.Insts, func(x *ir.Inst) bool { return x.Op != ir.Phi })
+	insertAt(b, behind, in)
+	return short.Results[0]
+}
+
+// fromData reports a number that what was loaded or what other lanes have decides: indices of threads are better known as they are.
+func fromData(v *ir.Value, depth int) bool {
+	d := v.Def
+	if d == nil || depth == 0 {
+		return false
+	}
+	switch d.Op {
+	case ir.Load, ir.Atomic, ir.Shfl, ir.Ballot:
+		return true
+	case ir.Add, ir.Sub, ir.And, ir.Or, ir.Xor, ir.ShrU, ir.Shl, ir.Select, ir.ZExt, ir.Trunc, ir.Popc:
+		return slices.ContainsFunc(d.Args, func(a *ir.Value) bool { return fromData(a, depth-1) })
 	}
 	return false
 }
