@@ -89,7 +89,7 @@ func (e *emitter) orderWide(name ll.Pred, x, y ll.Val) ll.Val {
 
 func emitSelect(e *emitter, in *ir.Inst) {
 	r := in.Results[0]
-	if e.eitherOrder(in) {
+	if e.eitherOrder(in) || e.fewLanes(in, func(n int, a []ll.Val) ll.Val { return e.selected(in, n, a[0], a[1], a[2]) }) {
 		return
 	}
 	run := func(n int) ll.Val {
@@ -100,16 +100,20 @@ func emitSelect(e *emitter, in *ir.Inst) {
 		} else {
 			cond = e.vector(c)
 		}
-		a, b := e.of(in.Args[1], n), e.of(in.Args[2], n)
-		if !e.dirty[r] { // one side's NaNs are made by arithmetic, the other's may not be touched
-			a, b = e.cleaned(in.Args[1], a, n), e.cleaned(in.Args[2], b, n)
-		}
-		return e.Select(cond, a, b)
+		return e.selected(in, n, cond, e.of(in.Args[1], n), e.of(in.Args[2], n))
 	}
 	e.set(r, run(e.lanesOf(r)))
 	if r.Shape.Guess {
 		e.setGuess(r, run(1))
 	}
+}
+
+// selected is a choice of n lanes.
+func (e *emitter) selected(in *ir.Inst, n int, cond, a, b ll.Val) ll.Val {
+	if !e.dirty[in.Results[0]] { // one side's NaNs are made by arithmetic, the other's may not be touched
+		a, b = e.cleaned(in.Args[1], a, n), e.cleaned(in.Args[2], b, n)
+	}
+	return e.Select(cond, a, b)
 }
 
 // cleaned is x with canonical NaNs if it comes from arithmetic, which may make any.

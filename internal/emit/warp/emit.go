@@ -95,6 +95,8 @@ type emitter struct {
 	keeps   map[*ir.Inst]*kept // by both ends
 	onces   map[*ir.Inst]*once
 	folds   map[*ir.Value]folded
+	asked   map[*ir.Value]int // analysis.Asked
+	low     map[*ir.Value]lowLanes
 	asIs    map[*ir.Inst]bool // bitcasts that do not count as seeing
 	// Values that arithmetic reads.
 	computed map[*ir.Value]bool
@@ -144,8 +146,11 @@ func targetOf(cfg Config) target {
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, halves: map[*ir.Value]ll.Val{}, images: map[*ir.Inst][]ll.Val{}, wides: map[*ir.Inst]wideImage{}, labels: map[*ir.Block]string{},
-		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, numbers: analysis.Numbers{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, folds: map[*ir.Value]folded{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
+		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, numbers: analysis.Numbers{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, folds: map[*ir.Value]folded{}, low: map[*ir.Value]lowLanes{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu, e.interleaved = targetOf(cfg), interleaving(m, cfg.Block)
+	if e.w == 32 {
+		e.asked = analysis.Asked(e.f)
+	}
 	e.Flush = allFlushed(e.f)
 	e.Target = float.Target{Fail: e.unsupported, Fence: e.fence, Directed: e.directed, ToF32: e.directedF64ToF32, ToF16: e.directedToHalf, Half: e.cpu.fp16, X86: !e.cpu.arm64}
 	if !e.cpu.fp16 && !e.cpu.arm64 {
@@ -546,7 +551,7 @@ func (e *emitter) of(v *ir.Value, n int) ll.Val {
 // where the result is a guess.
 func (e *emitter) each(in *ir.Inst, op func(n int, a []ll.Val) ll.Val) {
 	r := in.Results[0]
-	if e.fold(in, op) {
+	if e.fold(in, op) || e.fewLanes(in, op) {
 		return
 	}
 	run := func(n int) ll.Val {

@@ -267,7 +267,7 @@ func (e *emitter) shflConst(in *ir.Inst, from [32]int, inside [32]bool) {
 	if r.Shape.Kind >= ir.Affine {
 		x := e.scalar(v)
 		e.set(r, e.Add(x, x.Int(laneOffset(v.Shape, from[0]))))
-	} else {
+	} else if !e.shflFew(in, from) {
 		x := e.exchange(in)
 		e.set(r, e.Shuffle(x, x, from[:]))
 	}
