@@ -7,7 +7,8 @@ import "kudzu/internal/ir"
 // jammed warp goes on. The loop itself does what is left, mostly nothing.
 //
 // Warps that are not jammed have such a loop where it stores vectors of four elements a lane: only of all lanes are these one piece of
-// memory, which need not be taken apart into elements and put together again.
+// memory, which need not be taken apart into elements and put together again. And they have it where three values or more are kept of
+// lanes that left, as a running mean, its squares and their count.
 //
 // Norms, sums and softmax walk a row by strides of the block. With masks each of eight jammed warps has a mask, a choice for each
 // value that leaves the loop and half of its vectors in the stack, in every iteration, for the sake of the last one.
@@ -19,7 +20,7 @@ func fullMaskLoops(st *state) error {
 	f.Rewire()
 	var found []*fullLoop
 	for _, b := range f.Blocks {
-		if l := fullLoopOf(f, b); l != nil && (st.m.Jam > 1 || l.wide()) {
+		if l := fullLoopOf(f, b); l != nil && (st.m.Jam > 1 || l.wide() || l.kept() >= manyKept) {
 			found = append(found, l)
 		}
 	}
@@ -36,8 +37,8 @@ func fullMaskLoops(st *state) error {
 	return dce(st)
 }
 
-// maxFullInsts bounds what is copied.
-const maxFullInsts = 700
+// maxFullInsts bounds what is copied; manyKept is how many values that lanes keep are worth it for one warp.
+const maxFullInsts, manyKept = 700, 3
 
 // fullLoop is a block that is a loop by itself, with a mask for each warp.
 type fullLoop struct {
@@ -91,6 +92,17 @@ func (l *fullLoop) wide() bool {
 		}
 	}
 	return reads && writes
+}
+
+// kept counts the values that lanes keep when they leave: each is a choice an iteration.
+func (l *fullLoop) kept() int {
+	n := 0
+	for _, phi := range l.body.Insts[:numPhis(l.body)] {
+		if d := from(phi, l.body).Def; d != nil && d.Op == ir.Select && (d.Args[1] == phi.Results[0] || d.Args[2] == phi.Results[0]) {
+			n++
+		}
+	}
+	return n
 }
 
 // leaves takes the masks of the next iteration apart, each what a phi is and a condition of its own.
