@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"kudzu/internal/backend"
+	"kudzu/internal/hostmem"
 	"kudzu/internal/spec/cu"
 )
 
@@ -50,6 +51,30 @@ func (t *Thread) MemoryID(p DevPtr) uint64 {
 
 // GiveMemory frees what TakeMemory gave, once the work of its context is done.
 func (t *Thread) GiveMemory(p DevPtr) error { return t.MemFree(p) }
+
+// CapturedBy is the capture that a stream is part of, by its number and its graph; 0: none.
+func (t *Thread) CapturedBy(h cu.CUstream) (id uint64, graph cu.CUgraph) {
+	status, id, graph, _, err := t.StreamGetCaptureInfo(h, hostmem.Nil)
+	if err != nil || status != cu.CU_STREAM_CAPTURE_STATUS_ACTIVE {
+		return 0, 0
+	}
+	return id, graph
+}
+
+// WhenGraphEnds calls gone once a graph and all that was made of it are destroyed and have run to their end.
+func (t *Thread) WhenGraphEnds(h cu.CUgraph, gone func()) error {
+	g, err := t.graph(h)
+	if err != nil {
+		return err
+	}
+	return g.state.locked(func(*cleanup) error {
+		if g.dead {
+			return errInvalidValue
+		}
+		g.hold(&UserObject{state: g.state, gone: gone, refs: 1}, 1)
+		return nil
+	})
+}
 
 // AnyAbroad reports whether any device takes work from libraries of its vendor.
 func (t *Thread) AnyAbroad() bool {

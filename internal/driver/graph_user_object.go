@@ -12,6 +12,7 @@ type UserObject struct {
 	handle  cu.CUuserObject
 	ptr     uint64
 	destroy cu.CUhostFn
+	gone    func() // of ours, which has no handle: instead of the destructor
 	refs    uint64 // guarded by graphMu
 }
 
@@ -38,6 +39,10 @@ func (o *UserObject) release(count uint32, after *cleanup) {
 	}
 	o.refs -= min(o.refs, uint64(count))
 	if o.refs > 0 {
+		return
+	}
+	if o.gone != nil {
+		after.todo = append(after.todo, o.gone)
 		return
 	}
 	o.state.userObjects.Delete(handleValue(o.handle))

@@ -7,6 +7,7 @@ import (
 
 	"kudzu/internal/driver"
 	"kudzu/internal/hostmem"
+	"kudzu/internal/shim"
 	"kudzu/internal/shim/cublas/ref"
 	"kudzu/internal/spec/blas"
 	"kudzu/internal/spec/cu"
@@ -236,6 +237,56 @@ func TestStreamsThatEnd(t *testing.T) {
 		r.near("graph of a stream that is gone", sum, []complex128{complex(want, 0)}, []float64{want}, F32, 300)
 		r.ok(d.GraphExecDestroy(run))
 		r.ok(d.GraphDestroy(g))
+	})
+}
+
+// TestWorkspaceOfGraphs: what two graphs may use at once is not the same memory, and that of a graph that is gone is used again.
+func TestWorkspaceOfGraphs(t *testing.T) {
+	onDevice(t, func(r *rig) {
+		d := r.th.driver()
+		s := must(d.StreamCreate(uint32(cu.CU_STREAM_NON_BLOCKING)))
+		var w shim.Workspace
+		captured := func(n uint64) (driver.DevPtr, cu.CUgraph) {
+			r.ok(d.StreamBeginCapture(s, cu.CU_STREAM_CAPTURE_MODE_GLOBAL))
+			at := must(w.Take(d, s, n))
+			if again := must(w.Take(d, s, n)); again != at {
+				t.Errorf("a capture has two pieces, %#x and %#x", at, again)
+			}
+			if more := must(w.Take(d, s, 4*n)); more == at {
+				t.Error("a piece grew in its place")
+			}
+			var g cu.CUgraph
+			r.ok(d.StreamEndCapture(s, hostmem.Of(&g)))
+			return at, g
+		}
+		const n = 3 << 20
+		plain := must(w.Take(d, s, n))
+		a, first := captured(n)
+		b, second := captured(n)
+		if a == b || a == plain || b == plain {
+			t.Errorf("two graphs and the stream have %#x, %#x, %#x", a, b, plain)
+		}
+		run := must(d.GraphInstantiateWithFlags(first, 0))
+		r.ok(d.GraphDestroy(first))
+		c, third := captured(n)
+		if c == a {
+			t.Error("an executable graph's memory was used again")
+		}
+		r.ok(d.GraphLaunch(run, s))
+		r.ok(d.StreamSynchronize(s))
+		r.ok(d.GraphExecDestroy(run))
+		e, fourth := captured(n)
+		if e != a {
+			t.Errorf("the memory of a graph that is gone, %#x, was not used again but %#x", a, e)
+		}
+		if p := must(w.Take(d, s, n)); p != plain {
+			t.Errorf("the stream has %#x, had %#x", p, plain)
+		}
+		w.Drop(d)
+		for _, g := range []cu.CUgraph{second, third, fourth} {
+			r.ok(d.GraphDestroy(g))
+		}
+		r.ok(d.StreamDestroy(s))
 	})
 }
 
