@@ -5,7 +5,7 @@
 #   scripts/apps/clients.sh install [PART|CLIENT...]        only fetches
 #   scripts/apps/clients.sh ptxas                           times our ptxas and NVIDIA's on the kernels that Triton left in its caches
 #   scripts/apps/clients.sh page                            writes docs/apps/README.md and docs/apps/zclients.md from the rows that there are
-# CASES="name name" runs only these. A case that has a row is not run again: a run that was stopped continues. AGAIN=1 starts anew,
+# CASES="name 'a name of words'" runs only these. A case that has a row is not run again: a run that was stopped continues. AGAIN=1 starts anew,
 # with empty caches; WARM=1 runs the cases once more, in new processes with the caches that there are, into rows of its own.
 # Environments, caches and rows are in $KUDZU_APPS/clients (~/.cache/kudzu-apps/clients); KUDZU_DIST names ours.
 set -eu
@@ -55,16 +55,15 @@ install() {
 # program NAME WHERE ENV FILE: runs the cases once, into the file of rows. The client's caches and ours are below HOME.
 program() {
     export CLIENT="$1" PYTHONWARNINGS=ignore
-    script=scripts/apps/client_${1%@*}.py
-    if [ "$2" = pypi ]; then
-        # shellcheck disable=SC2086
-        HOME=$cache XDG_CACHE_HOME=$cache TORCHINDUCTOR_CACHE_DIR=$cache/inductor ROWS=$4 \
-            timeout "${KUDZU_APP_SECONDS:-1500}" "$dist/bin/kudzu" run --stats="$4.stats" -- "$apps/$3/bin/python" "$script" ${CASES:-}
+    script=scripts/apps/client_${1%@*}.py where=$2 env=$3 file=$4
+    eval "set -- ${CASES:-}"
+    if [ "$where" = pypi ]; then
+        HOME=$cache XDG_CACHE_HOME=$cache TORCHINDUCTOR_CACHE_DIR=$cache/inductor ROWS=$file \
+            timeout "${KUDZU_APP_SECONDS:-1500}" "$dist/bin/kudzu" run --stats="$file.stats" -- "$apps/$env/bin/python" "$script" "$@"
     else
         in=/out/${cache#"$apps/"}
-        # shellcheck disable=SC2086
-        XDG_CACHE_HOME=$in TORCHINDUCTOR_CACHE_DIR=$in/inductor ROWS=/out/rows/${4##*/} \
-            timeout "${KUDZU_APP_SECONDS:-1500}" scripts/apps/torch.sh --env="$3" --home="$in" --stats="/out/rows/${4##*/}.stats" "$apps" "$script" ${CASES:-}
+        XDG_CACHE_HOME=$in TORCHINDUCTOR_CACHE_DIR=$in/inductor ROWS=/out/rows/${file##*/} \
+            timeout "${KUDZU_APP_SECONDS:-1500}" scripts/apps/torch.sh --env="$env" --home="$in" --stats="/out/rows/${file##*/}.stats" "$apps" "$script" "$@"
     fi
 }
 
