@@ -25,6 +25,7 @@ type runStats struct {
 	// Compiled while launches ran on baseline code.
 	Background   uint64  `json:"background"`
 	BackgroundMs float64 `json:"background_ms"`
+	Waiting      uint64  `json:"waiting"` // still on baseline code when their process ended
 	CacheHits    uint64  `json:"cache_hits"`
 	// Kernels that ran on the interpreter, and why.
 	Interpreted         []kernelNote `json:"interpreted"`
@@ -125,7 +126,7 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 	n := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
 	s := &runStats{
 		Seconds: took.Seconds(), Processes: n(cpu.ReportProcesses), Compiled: n(cpu.ReportCompiled), CompileMs: float64(n(cpu.ReportCompileNs)) / 1e6,
-		Background: n(cpu.ReportBehind), BackgroundMs: float64(n(cpu.ReportBehindNs)) / 1e6,
+		Background: n(cpu.ReportBehind), BackgroundMs: float64(n(cpu.ReportBehindNs)) / 1e6, Waiting: n(cpu.ReportWaiting),
 		CacheHits: n(cpu.ReportCached), Launches: n(cpu.ReportLaunches), InterpretedLaunches: n(cpu.ReportInterpreted), KernelMs: float64(n(cpu.ReportKernelNs)) / 1e6,
 		Copies: n(cpu.ReportCopies), CopyBytes: n(cpu.ReportCopyBytes), Fills: n(cpu.ReportFills), FillBytes: n(cpu.ReportFillBytes),
 		Collectives: n(cpu.ReportCollectives) + n(cpu.ReportFastCollectives), FastCollectives: n(cpu.ReportFastCollectives),
@@ -224,6 +225,9 @@ func (s *runStats) print(w io.Writer) {
 	fmt.Fprintf(w, "  kernels   %d compiled (%.0f ms), %d from the cache, %d interpreted", s.Compiled, s.CompileMs, s.CacheHits, len(s.Interpreted))
 	if s.Background > 0 {
 		fmt.Fprintf(w, "; %d in the background (%.0f ms)", s.Background, s.BackgroundMs)
+		if s.Waiting > 0 {
+			fmt.Fprintf(w, ", %d not done", s.Waiting)
+		}
 	}
 	fmt.Fprintln(w)
 	for _, k := range s.Interpreted {

@@ -25,6 +25,7 @@ func TestStats(t *testing.T) {
 	put(cpu.ReportCompiled, 1)
 	put(cpu.ReportBehind, 1)
 	put(cpu.ReportBehindNs, 20_000_000)
+	put(cpu.ReportWaiting, 2)
 	put(cpu.ReportLaunches, 5)
 	put(cpu.ReportKernelNs, 2_500_000)
 	put(cpu.ReportCopies, 3)
@@ -52,7 +53,7 @@ func TestStats(t *testing.T) {
 	var out strings.Builder
 	s.print(&out)
 	for _, want := range []string{"1 compiled", "interpreted: k2: tex at line 7", "launches  5, 2.5 ms", "2.0 ms        4 × k3 (64x1x1, optimised, compiled in 20.0 ms, took over after 3 launches, 25.5 ms)",
-		"0.5 ms        1 × k3 (64x1x1, baseline, compiled in 1.5 ms)", "1 in the background (20 ms)", "stays baseline: k7: no libLLVM", "copies    3, 2.0 KB", "NCCL      9 collectives on this host, 7 of them without Go"} {
+		"0.5 ms        1 × k3 (64x1x1, baseline, compiled in 1.5 ms)", "1 in the background (20 ms), 2 not done", "stays baseline: k7: no libLLVM", "copies    3, 2.0 KB", "NCCL      9 collectives on this host, 7 of them without Go"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}
@@ -77,7 +78,7 @@ func TestStatsWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("LAUNCHES, INTERPRETED = %d, %d ", cpu.ReportLaunches, cpu.ReportInterpreted); !bytes.Contains(b, []byte(want)) {
+	if want := fmt.Sprintf("LAUNCHES, INTERPRETED, WAITING = %d, %d, %d ", cpu.ReportLaunches, cpu.ReportInterpreted, cpu.ReportWaiting); !bytes.Contains(b, []byte(want)) {
 		t.Errorf("scripts/apps/rows.py does not say %q", want)
 	}
 }

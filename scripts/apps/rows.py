@@ -16,15 +16,19 @@ import time
 
 import numpy as np
 
-LAUNCHES, INTERPRETED = 6, 7  # words of the file KUDZU_STATS: cpu.ReportLaunches, cpu.ReportInterpreted
+LAUNCHES, INTERPRETED, WAITING = 6, 7, 16  # words of the file KUDZU_STATS: cpu.ReportLaunches, cpu.ReportInterpreted, cpu.ReportWaiting
 AGAIN = 75  # exit status: a case failed and may have spoiled the process, or it is old; the others want a new one
 PROCESS_SECONDS = 600  # after them a process makes way, so that each case has the rest of clients.sh's limit at least
 
 
+def report():
+    with open(os.environ["KUDZU_STATS"], "rb") as f:
+        return struct.unpack("<17Q", f.read(17 * 8))
+
+
 def launches():
     """How many launches Kudzu counted so far, in all processes of this run."""
-    with open(os.environ["KUDZU_STATS"], "rb") as f:
-        words = struct.unpack("<8Q", f.read(64))
+    words = report()
     return words[LAUNCHES] + words[INTERPRETED]
 
 
@@ -46,12 +50,12 @@ def clock(f):
     return time.perf_counter() - begin
 
 
-def settle(f, most=25.0):
-    """Runs f until its code is the optimised one: until its time has not fallen for some turns and a second."""
-    best, same, end = float("inf"), [], time.perf_counter() + most
-    while time.perf_counter() < end and (len(same) < 8 or time.perf_counter() - same[0] < 1.0):
+def settle(f, most=90.0):
+    """Runs f until its code is the optimised one: nothing new is waited for, and its time does not fall, for five turns."""
+    before, best, same, end = report()[WAITING], float("inf"), 0, time.perf_counter() + most
+    while time.perf_counter() < end and same < 5:
         took = clock(f)
-        same = same + [time.perf_counter()] if took > best * 0.97 else []
+        same = same + 1 if took > best * 0.97 and report()[WAITING] <= before else 0
         best = min(best, took)
         time.sleep(0.03)
 
@@ -185,7 +189,7 @@ class Client:
         def fill(row):
             before = launches()
             if callable(kudzu):
-                settle(kudzu, most=90.0)
+                settle(kudzu)
                 row["second_s"], row["cpu_s"] = leasts(kudzu, cpu, turns)
             else:
                 row["second_s"], row["cpu_s"] = kudzu, cpu

@@ -38,6 +38,7 @@ const (
 	ReportCollectives     // NCCL's operations in memory that Go put into a queue
 	ReportFastCollectives // and those that C did without it
 	ReportProcesses       // that used the backend
+	ReportWaiting         // kernel variants whose optimised code is asked for and not there; what ended left its own
 	ReportKernels         // pairs in use
 	ReportText            // bytes of lines
 	ReportCounters

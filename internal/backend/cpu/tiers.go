@@ -36,6 +36,7 @@ func (p *promoter) add(m *promotion) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting = append(p.waiting, m)
+	m.count(1)
 	if p.running < p.turns {
 		p.running++
 		go p.run()
@@ -57,14 +58,24 @@ func (p *promoter) run() {
 			return
 		}
 		m.do()
+		m.count(-1)
 	}
 }
+
+// count adds to those that the report says wait.
+func (m *promotion) count(n int) { m.k.p.dev.b.report.add(ReportWaiting, uint64(n)) }
 
 // next takes the most wanted promotion; nil ends a run.
 func (p *promoter) next() *promotion {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waiting = slices.DeleteFunc(p.waiting, func(m *promotion) bool { return m.k.gone.Load() })
+	p.waiting = slices.DeleteFunc(p.waiting, func(m *promotion) bool {
+		gone := m.k.gone.Load()
+		if gone {
+			m.count(-1)
+		}
+		return gone
+	})
 	if len(p.waiting) == 0 {
 		p.running--
 		return nil
