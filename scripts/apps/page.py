@@ -210,15 +210,21 @@ def failed(rows):
         yield from (f"- `{n}`" for n in names)
 
 
-def details(rows):
+def details(rows, fresh, before):
+    """The page of cases. Sections of clients that did not run stay as they are: their numbers are rounded there."""
+    old = dict(text.partition("\n")[::2] for text in before.split("\n## ")[1:])
     yield GENERATED
     yield ""
     yield "# Programs of others: each case"
     yield ""
     yield "[README.md](README.md) says what is compared, and what the columns mean. **Bold** is what is not right."
     for (client, version, source, cc), rs in clients(rows):
+        head = f"{client} {version} of {source} at {cc}"
         yield ""
-        yield f"## {client} {version} of {source} at {cc}"
+        yield f"## {head}"
+        if (client, source) not in fresh and head in old:
+            yield old[head].rstrip("\n")
+            continue
         yield ""
         yield f"<!-- {json.dumps({'client': client, 'version': version, 'source': source, 'capability': cc})} -->"
         yield f"Measured on {rs[-1].get('day', 'an unknown day')}."
@@ -238,6 +244,16 @@ def details(rows):
             yield "|---|---|---|---|---|"
         for r in timed:
             yield f"| {r['group']} | {r['case']} | {seconds(r['second_s'])} | {seconds(r['cpu_s'])} | {ratio(r):.2f} |"
+
+
+def unchanged(lines, fresh, before):
+    """The lines of tables, those of clients that did not run as they were: their sums are of numbers that were not rounded."""
+    old = {tuple(cells(line)[:3]): line for line in before.splitlines() if line.startswith("| ")}
+    ran = {(f"{client} {version}", source) for client, version, source in fresh}
+    for line in lines:
+        head = tuple(cells(line)[:3]) if line.startswith("| ") else ()
+        stays = head in old and (head[0].strip(), head[1].strip()) not in ran
+        yield old[head] if stays else line
 
 
 def cells(line):
@@ -319,14 +335,18 @@ def load(folder):
 rows = load(sys.argv[1])
 own = [r for r in rows if "suite" in r]
 rows = [r for r in rows if "suite" not in r]
+fresh = {(r["client"], r["version"], r.get("source", "PyPI")) for r in rows}
+with open("docs/apps/zclients.md") as f:
+    clients_before = f.read()
 rows += earlier("docs/apps/zclients.md", rows)
 cases = [r for r in rows if not r.get("figure")]
 timed = [r for r in rows if r["status"] == "figure"]
 bad = [r for r in rows if r["status"] not in ("right", "figure")]
-write("docs/apps/zclients.md", details(rows))
+write("docs/apps/zclients.md", details(rows, {(client, source) for client, _, source in fresh}, clients_before))
 with open("docs/apps/README.md") as f:
     page = f.read()
-page = replace(page, ROWS, [*summary(cases, timed), *contents(cases), *figures([r for r in timed if r.get("group") != START]), *wrong(bad), *assembler(os.path.join(sys.argv[1], "ptxas.json"))])
+tables = [*summary(cases, timed), *contents(cases), *figures([r for r in timed if r.get("group") != START]), *wrong(bad), *assembler(os.path.join(sys.argv[1], "ptxas.json"))]
+page = replace(page, ROWS, list(unchanged(tables, fresh, page)))
 if own:  # they take hours: a suite without rows keeps what the pages have of it
     with open("docs/apps/zsuites.md") as f:
         before = f.read()
