@@ -217,8 +217,8 @@ def transformer():
     return keras.Model(inputs, layers.Dense(10)(layers.GlobalAveragePooling1D()(x))), rng.integers(0, 200, (16, 32)), rng.integers(0, 10, 16), "adam"
 
 
-def train(device, make, jit, weights, steps=STEPS):
-    """The losses of steps of training from the same weights; the time of the least step with them."""
+def stepper(device, make, jit, weights):
+    """A step of training a model from the weights, and the model."""
     model, x, y, optimizer = make
     with tf.device(device):
         model = keras.models.clone_model(model)
@@ -226,12 +226,19 @@ def train(device, make, jit, weights, steps=STEPS):
         rate = {"sgd": keras.optimizers.SGD(0.02, momentum=0.9), "adam": keras.optimizers.Adam(1e-3)}[optimizer]
         model.compile(rate, keras.losses.SparseCategoricalCrossentropy(from_logits=True), jit_compile=jit)
         x, y = tf.constant(x), tf.constant(y)
-        losses, least = [], float("inf")
-        for _ in range(steps):
-            begin = time.perf_counter()
-            losses.append(float(np.ravel(model.train_on_batch(x, y))[0]))
-            least = min(least, time.perf_counter() - begin)
-        return np.array(losses), np.concatenate([np.ravel(w) for w in model.get_weights()]), least
+
+    def step():
+        with tf.device(device):
+            return float(np.ravel(model.train_on_batch(x, y))[0])
+
+    return step, model
+
+
+def train(device, make, jit, weights, steps=STEPS):
+    """The losses of steps of training from the same weights, and the weights after them."""
+    step, model = stepper(device, make, jit, weights)
+    losses = np.array([step() for _ in range(steps)])
+    return losses, np.concatenate([np.ravel(w) for w in model.get_weights()])
 
 
 for model in (cnn, lstm, transformer):
@@ -241,16 +248,9 @@ for model in (cnn, lstm, transformer):
             continue
         make = model()
         weights = make[0].get_weights()
-        times = {}
-
-        def run(device, jit=jit, make=make, weights=weights, times=times):
-            losses, _, least = train(device, make, jit, weights)
-            times[device] = min(times.get(device, least), least)
-            return losses
-
-        client.case(name, lambda: run(GPU), lambda: run(CPU), 2e-3, group="training")
-        if len(times) == 2:
-            client.figure(f"{name}_step", times[GPU], times[CPU], group="training step")
+        client.case(name, lambda: train(GPU, make, jit, weights)[0], lambda: train(CPU, make, jit, weights)[0], 2e-3, group="training")
+        if client.wants(f"{name}_step"):
+            client.figure(f"{name}_step", stepper(GPU, make, jit, weights)[0], stepper(CPU, make, jit, weights)[0], group="training step")
 
 
 def mirrored(devices):
