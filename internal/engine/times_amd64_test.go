@@ -37,12 +37,20 @@ func TestKernelTimes(t *testing.T) {
 	}
 
 	const short = 3200
-	said, least := run(short, 5000)
-	if said < least*(short-16)/short {
-		t.Errorf("short kernels: %d ns, want at least %d", said, least)
+	fewest := short
+	var said, least uint64
+	for range 5 { // a busy machine makes short kernels long ones, after which times are taken more often
+		changes = 0
+		said, least = run(short, 5000)
+		if said < least*(short-16)/short {
+			t.Errorf("short kernels: %d ns, want at least %d", said, least)
+		}
+		if fewest = min(fewest, changes); fewest <= short/4 {
+			break
+		}
 	}
-	if changes < short/40 || changes > short/4 {
-		t.Errorf("the time of %d of %d runs was taken", changes, short)
+	if fewest < short/40 || fewest > short/2 {
+		t.Errorf("the time of %d of %d runs was taken", fewest, short)
 	}
 	if said, least = run(40, 1_000_000); said < least/2 {
 		t.Errorf("kernels that were short: %d ns, want at least %d", said, least/2)
