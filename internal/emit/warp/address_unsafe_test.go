@@ -2,11 +2,14 @@ package warp_test
 
 import "unsafe"
 
-// address is where a slice's elements lie; the caller keeps it alive.
+var escaped any
+
+// address is where a slice's elements lie; the caller keeps it alive. They escape to the heap: stacks move.
 func address[T any](s []T) uint64 {
 	if len(s) == 0 {
 		return 0
 	}
+	escaped = s
 	return uint64(uintptr(unsafe.Pointer(&s[0])))
 }
 
