@@ -223,7 +223,7 @@ func (s *runStats) print(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "  kernels   %d compiled (%.0f ms), %d from the cache, %d interpreted", s.Compiled, s.CompileMs, s.CacheHits, len(s.Interpreted))
-	if s.Background > 0 {
+	if s.Background > 0 || s.Waiting > 0 {
 		fmt.Fprintf(w, "; %d in the background (%.0f ms)", s.Background, s.BackgroundMs)
 		if s.Waiting > 0 {
 			fmt.Fprintf(w, ", %d not done", s.Waiting)

@@ -58,6 +58,12 @@ func TestStats(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}
 	}
+	waiting := runStats{Processes: 1, Compiled: 1, Waiting: 3}
+	out.Reset()
+	waiting.print(&out)
+	if !strings.Contains(out.String(), "0 in the background (0 ms), 3 not done") {
+		t.Errorf("kernels that wait for optimised code are not there:\n%s", out.String())
+	}
 	// A text longer than the file holds is cut.
 	put(cpu.ReportText, 1<<40)
 	if _, err := readStats(bytes.NewReader(b), 0); err != nil {
