@@ -36,7 +36,6 @@ func (m Numbers) Of(v *ir.Value) (Interval, bool) {
 	if r, ok := m[v]; ok {
 		return r.Interval, r.known
 	}
-	m[v] = number{} // of the phis of a loop, too
 	iv, ok := m.result(v)
 	if ok {
 		iv = iv.rounded()

@@ -1,5 +1,6 @@
 // The fetch that programs make most, written out for AVX-512, 16 lanes at a time and all in registers: of a 2D texture of floats with one
-// level, clamped or wrapped. There is a function for each kind of texture, and which is found out when the texture is made. Every result is the one of texcore.h, bit for bit. A part of texsample.c.
+// level, clamped or wrapped. There is a function for each kind of texture, chosen when the texture is made. Every result is the one of
+// texcore.h, bit for bit. A part of texsample.c.
 #include <immintrin.h>
 
 #define QUICK static inline __attribute__((always_inline, target("avx512f,avx512bw,avx512dq,avx512vl,fma")))

@@ -60,8 +60,8 @@ def settle(f, most=90.0):
         time.sleep(0.03)
 
 
-def leasts(one, other, turns, enough=1.0):
-    """The least times of both, in turns, after one of each that is not counted: so many turns at least, and until both took a second."""
+def least_by_turns(one, other, turns, enough=1.0):
+    """The least times of both, which take turns, after one of each that is not counted: so many turns at least, and until both took a second."""
     one(), other()
     times = []
     while len(times) < turns or len(times) < 200 and sum(map(min, times)) < enough:
@@ -190,7 +190,7 @@ class Client:
             before = launches()
             if callable(kudzu):
                 settle(kudzu)
-                row["second_s"], row["cpu_s"] = leasts(kudzu, cpu, turns)
+                row["second_s"], row["cpu_s"] = least_by_turns(kudzu, cpu, turns)
             else:
                 row["second_s"], row["cpu_s"] = kudzu, cpu
             row["launches"] = launches() - before

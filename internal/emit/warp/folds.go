@@ -21,10 +21,12 @@ type folded struct {
 // keyed reports a minimum or a maximum of floats that comes after another fold: from there on keys are compared, an instruction a fold
 // instead of four to seven.
 func (e *emitter) keyed(in *ir.Inst, known int) (m float.MinMax, ok bool) {
+	if in.Op != ir.FMin && in.Op != ir.FMax || known == 0 || in.Results[0].Type != ir.F32 || !e.Target.X86 || in.NaN || in.XorSign || in.FTZ {
+		return m, false
+	}
 	m = float.MinMaxOf(in)
 	m.Magnitudes = analysis.NoSign(in.Args[0]) && analysis.NoSign(in.Args[1])
-	minMax := in.Op == ir.FMin || in.Op == ir.FMax
-	return m, minMax && known != 0 && in.Results[0].Type == ir.F32 && e.Target.X86 && !in.NaN && !in.XorSign && !in.FTZ
+	return m, true
 }
 
 // fold emits a fold; op is its operation on n lanes. false: in is none.
