@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"maps"
 	"slices"
 
 	"kudzu/internal/analysis"
@@ -20,11 +21,15 @@ func rowVersioning(st *state) error {
 	any := splitEnds(st)
 	for left > 0 {
 		v := &rowVersion{st: st, f: st.f, a: st.shapes(), pdom: st.postDominators(),
-			most: min(left, maxVersionedInsts), going: map[*ir.Value]int64{}}
-		if v.a.li.Irreducible || !v.find(seen) {
+			going: map[*ir.Value]int64{}, touched: map[*ir.Block]bool{}, vals: map[*ir.Value]*ir.Value{}}
+		if v.a.li.Irreducible {
 			break
 		}
-		left -= v.split(seen)
+		size := v.splitAll(seen, left)
+		if size == 0 {
+			break
+		}
+		left -= size
 		st.changed(graph)
 		any = true
 	}
@@ -104,26 +109,40 @@ type rowVersion struct {
 	step int64     // of the index from lane to lane
 	hope bool      // it is affine unless lanes went different ways
 
-	going map[*ir.Value]int64 // phis that steps looks into
+	going map[*ir.Value]int64       // phis that steps looks into
+	users *ir.ValueMap[[]*ir.Block] // the blocks that ask for a value, made when a region is first looked for
+
+	touched map[*ir.Block]bool      // blocks that this round split, copied or made
+	vals    map[*ir.Value]*ir.Value // the copies of what this round copied
 
 	end    *ir.Block
 	in     map[*ir.Block]bool // whole blocks behind root's
 	blocks []*ir.Block        // the same, in order
 }
 
-// find looks for a quotient that decides addresses.
-func (v *rowVersion) find(seen map[*ir.Block]bool) bool {
+// splitAll versions what depends on quotients that decide addresses, and gives the number of instructions that it added, at most left or
+// a little more. What is known of the code is of the time before: what it touches it leaves alone then, for the next round to look at.
+func (v *rowVersion) splitAll(seen map[*ir.Block]bool, left int) int {
+	size := 0
 	for _, b := range v.a.rpo {
-		if seen[b] {
+		if seen[b] || v.touched[b] {
 			continue
 		}
+		v.most = min(left-size, maxVersionedInsts)
 		for _, in := range b.Insts {
 			if v.quotient(in) && v.region() {
-				return true
+				size += v.split(seen)
+				break
 			}
 		}
+		if size >= left {
+			break
+		}
 	}
-	return false
+	if size > 0 {
+		repair(v.f, v.vals)
+	}
+	return size
 }
 
 // quotient reports an operation that grows with an affine number, and slowly: a division, or the product and shift that compilers
@@ -271,6 +290,9 @@ func (v *rowVersion) between(b, end *ir.Block) (in map[*ir.Block]bool, blocks []
 	in = map[*ir.Block]bool{}
 	for _, s := range b.Succs() {
 		for x := range analysis.Reach([]*ir.Block{s}, end) {
+			if v.touched[x] {
+				return nil, nil, false
+			}
 			in[x] = true
 		}
 	}
@@ -352,19 +374,35 @@ func (v *rowVersion) accesses(dep map[*ir.Value]bool) bool {
 
 // usedBehind reports one of dep that the code behind the region asks for.
 func (v *rowVersion) usedBehind(dep map[*ir.Value]bool) bool {
-	for _, b := range v.a.rpo {
-		if v.in[b] || b == v.root.Block {
-			continue
-		}
-		for _, in := range b.Insts {
-			for _, x := range in.Args {
-				if dep[x] {
-					return true
-				}
+	if v.users == nil {
+		v.users = v.usingBlocks()
+	}
+	for x := range dep {
+		for _, b := range v.users.Get(x) {
+			if !v.in[b] && b != v.root.Block {
+				return true
 			}
 		}
 	}
 	return false
+}
+
+// usingBlocks is the blocks that ask for each value.
+func (v *rowVersion) usingBlocks() *ir.ValueMap[[]*ir.Block] {
+	users := ir.NewValueMap[[]*ir.Block](v.f)
+	for _, b := range v.a.rpo {
+		for _, in := range b.Insts {
+			for _, x := range in.Args {
+				if x.Const {
+					continue
+				}
+				if of := users.Get(x); len(of) == 0 || of[len(of)-1] != b {
+					users.Set(x, append(of, b))
+				}
+			}
+		}
+	}
+	return users
 }
 
 // split makes the copy and the test before it, and gives the number of instructions that it added. Blocks of the version that stays as it
@@ -395,10 +433,12 @@ func (v *rowVersion) split(seen map[*ir.Block]bool) int {
 	setTerm(f, b, ir.CondBr, []*ir.Value{one}, copies[tail], tail).Line = v.root.Line
 	joinCopies(blocks, copies, vals)
 	size := v.inRow(q, start, index, vals, copies)
-	repair(f, vals)
+	maps.Copy(v.vals, vals)
 	for _, x := range blocks {
 		seen[x] = true
+		v.touched[x], v.touched[copies[x]] = true, true
 	}
+	v.touched[b] = true
 	return size
 }
 

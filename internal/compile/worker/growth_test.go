@@ -61,6 +61,14 @@ var graphs = []struct {
 			fmt.Fprintf(b, "ld.global.u32 %%s, [%%d + %d]; mad.lo.u32 %%r, %%r, %%s, %d; st.global.u32 [%%d + %d], %%r;\n", 4096*i, i+3, 4096*i+128)
 		}
 	}},
+	{"divided indices", 15, func(b *strings.Builder, n int) {
+		b.WriteString(".reg .b32 %t, %u, %x; .reg .b64 %a; mov.u32 %t, %r; cvt.u32.u64 %s, %d; shr.u32 %u, %s, 16; or.b32 %s, %s, 1;\n")
+		for i := range n {
+			fmt.Fprintf(b, "mov.u32 %%x, 0; setp.eq.u32 %%p, %%u, %d; @%%p bra S%d; add.u32 %%x, %%t, %d; div.u32 %%x, %%x, %%s; S%d:\n", i, i, 256*i, i)
+			fmt.Fprintf(b, "mul.wide.u32 %%a, %%x, 4; add.u64 %%a, %%a, %%d; ld.global.u32 %%x, [%%a]; xor.b32 %%r, %%r, %%x;\n")
+			fmt.Fprintf(b, "setp.eq.u32 %%p, %%u, %d; @%%p bra T%d; st.global.u32 [%%d + %d], %%r; T%d:\n", i+77, i, 4*i+4, i)
+		}
+	}},
 }
 
 // TestGrowth: a kernel four times as large takes about four times the memory and time from PTX to LLVM text. A quadratic pass shows as up to sixteen times.
