@@ -542,15 +542,32 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 		e.scatter32(a, e.stored(vals[0], e.w))
 		return
 	}
+	x := e.stored(vals[0], e.w)
+	var at func(l int) ll.Val
+	if a.known && e.w > 1 || a.all && e.w == 1 {
+		at = e.lanePointers(a)
+	}
+	known := func() []ll.Val {
+		for l := range e.w {
+			e.Store(e.Extract(x, l), at(l), a.elem)
+		}
+		return nil
+	}
 	if !a.all {
-		ptrs := e.pointers(a.in)
-		e.overLanes(a.mask, []ll.Val{ptrs, e.stored(vals[0], e.w)}, nil, func(l []ll.Val) []ll.Val {
-			e.Store(l[1], l[0], a.elem)
-			return nil
-		})
+		masked := func() []ll.Val {
+			return e.overLanes(a.mask, []ll.Val{e.pointers(a.in), x}, nil, func(l []ll.Val) []ll.Val {
+				e.Store(l[1], l[0], a.elem)
+				return nil
+			})
+		}
+		// Mostly all lanes act. At known distances they need no addresses of their own, and wait for nothing that was put into memory.
+		if a.known && e.w == 32 {
+			e.choose(e.ICmp("eq", e.number(a.mask), ll.Int("i32", -1)), "every", known, masked)
+		} else {
+			masked()
+		}
 		return
 	}
-	x := e.stored(vals[0], e.w)
 	if !a.known && e.w > 1 {
 		if _, apart := e.takeApart(a.in.Args[0], a.in); a.in.Space == ir.Shared && !apart {
 			e.scatterLoop(e.offset32(a.in.Args[0], a.in), x, a.elem)
@@ -559,12 +576,7 @@ func (e *emitter) scatter(a *access, vals []*ir.Value) {
 		}
 		return
 	}
-	at := e.lanePointers(a)
-	for l := range e.w {
-		p := at(l)
-		y := e.Extract(x, l)
-		e.Store(y, p, a.elem)
-	}
+	known()
 }
 
 // scatter32 stores words, 16 lanes at a time; of lanes at one address the last one's stays. Of an index that LLVM sees is not negative it
