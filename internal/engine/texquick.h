@@ -201,17 +201,19 @@ QUICK void quick_down(struct quick_words *w, u32 by) {
 	w->bytes -= by;
 }
 
-// Sixteen lanes, from lane on.
-QUICK bool quick_half(const struct quick_plan *q, __mmask16 mask, const u32 (*a)[LANES], u32 (*r)[LANES], int lane) {
+// Sixteen lanes, from lane on. row_of: the place of all of them on the second side, if they have one.
+QUICK bool quick_half(const struct quick_plan *q, __mmask16 mask, const u32 (*a)[LANES], u32 (*r)[LANES], int lane, const struct quick_spot *row_of) {
 	struct quick_spot u, v;
-	if (!quick_place(&q->x, a[0] + lane, mask, &u) || !quick_place(&q->y, a[1] + lane, mask, &v)) return false;
+	if (!quick_place(&q->x, a[0] + lane, mask, &u)) return false;
+	if (row_of) v = *row_of;
+	else if (!quick_place(&q->y, a[1] + lane, mask, &v)) return false;
 	struct quick_words top = q->words, low = top;
 	__m512i row = _mm512_setzero_si512(), below = row, w[4], t[4], got;
 	bool linear = q->x.linear, mixed = linear && _mm512_mask_test_epi32_mask(mask, _mm512_or_si512(u.part, v.part), ints(255));
 	bool along = mixed && _mm512_mask_test_epi32_mask(mask, v.part, v.part);
 	if (mixed) quick_weights(u.part, v.part, w);
 	// Lanes of one row, as where a picture is not turned, have its address in common.
-	if (!_mm512_cmpneq_epi32_mask(v.first, _mm512_broadcastd_epi32(_mm512_castsi512_si128(v.first)))) {
+	if (row_of || !_mm512_cmpneq_epi32_mask(v.first, _mm512_broadcastd_epi32(_mm512_castsi512_si128(v.first)))) {
 		quick_down(&top, (u32)_mm512_cvtsi512_si32(v.first) * (u32)q->pitch);
 		if (along) quick_down(&low, (u32)_mm512_cvtsi512_si32(quick_next(&q->y, v.first)) * (u32)q->pitch);
 	} else {
@@ -234,27 +236,35 @@ QUICK bool quick_half(const struct quick_plan *q, __mmask16 mask, const u32 (*a)
 	return true;
 }
 
-QUICK bool quick_all(const struct kz_tex *o, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES], bool normalized, bool linear, bool wrap_x, bool wrap_y, int channels) {
-	int elem = 4 * channels;
+QUICK bool quick_all(const struct kz_tex *o, u32 op, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES], bool normalized, bool linear, bool wrap_x, bool wrap_y, int channels) {
+	int elem = 4 * channels, wanted = op & KZ_TOP_ONE_RESULT ? 1 : 4;
 	struct quick_plan q = {
 		{(int)o->width[0], normalized ? unit_bits(o->width[0]) : 0, wrap_x ? KZ_TEX_WRAP : KZ_TEX_CLAMP, normalized, linear},
 		{(int)o->height[0], normalized ? unit_bits(o->height[0]) : 0, wrap_y ? KZ_TEX_WRAP : KZ_TEX_CLAMP, normalized, linear},
 		{(const uint8_t *)o->base[0], (u32)(((int)o->height[0] - 1) * (int)o->pitch[0] + (int)o->width[0] * elem), channels == 4 ? 4 : channels == 2 ? 3 : 2},
-		(int)o->pitch[0], channels,
+		(int)o->pitch[0], channels < wanted ? channels : wanted,
 	};
+	if (op & KZ_TOP_ONE_ROW) {
+		struct quick_spot row;
+		if (!quick_place(&q.y, a[1], (__mmask16)(mask | mask >> HALF), &row)) return false;
 #pragma GCC unroll 1
-	for (int i = 0; i < LANES; i += HALF)
-		if (!quick_half(&q, (__mmask16)(mask >> i), a, r, i)) return false;
-	for (int c = channels; c < 4; c++)
+		for (int i = 0; i < LANES; i += HALF)
+			if (!quick_half(&q, (__mmask16)(mask >> i), a, r, i, &row)) return false;
+	} else {
+#pragma GCC unroll 1
+		for (int i = 0; i < LANES; i += HALF)
+			if (!quick_half(&q, (__mmask16)(mask >> i), a, r, i, NULL)) return false;
+	}
+	for (int c = channels; c < wanted; c++)
 		for (int i = 0; i < LANES; i += HALF) _mm512_store_si512(r[c] + i, _mm512_setzero_si512());
 	return true;
 }
 
-typedef bool quick_fn(const struct kz_tex *o, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]);
+typedef bool quick_fn(const struct kz_tex *o, u32 op, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]);
 #define QUICK_KIND(NAME, NORMALIZED, LINEAR, CHANNELS) \
-	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma"))) static bool NAME(const struct kz_tex *o, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) { \
+	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma"))) static bool NAME(const struct kz_tex *o, u32 op, u32 mask, const u32 (*a)[LANES], u32 (*r)[LANES]) { \
 		u32 mode = NORMALIZED ? float_mode_plain() : 0; /* where texels are counted subnormal numbers are 0 in any mode */ \
-		bool done = quick_all(o, mask, a, r, NORMALIZED, LINEAR, NORMALIZED && o->address[0] == KZ_TEX_WRAP, NORMALIZED && o->address[1] == KZ_TEX_WRAP, CHANNELS); \
+		bool done = quick_all(o, op, mask, a, r, NORMALIZED, LINEAR, NORMALIZED && o->address[0] == KZ_TEX_WRAP, NORMALIZED && o->address[1] == KZ_TEX_WRAP, CHANNELS); \
 		if (NORMALIZED) float_mode_set(mode); \
 		return done; \
 	}
@@ -286,10 +296,13 @@ static u32 quick_kind(const struct kz_tex *o) {
 
 // The lanes of mask of a fetch with op, if they have one handle.
 __attribute__((target("avx512f")))
-static bool quick_warp(const struct kz_tex *o, u32 op, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) {
-	if ((op & ~(3u << KZ_TOP_LOD_SHIFT)) != (u32)KZ_GEOM_2D << KZ_TOP_GEOM_SHIFT) return false;
-	__m512i h = _mm512_set1_epi64((i64)o->handle);
-	u32 other = 0;
-	for (int i = 0; i < LANES; i += 8) other |= (u32)_mm512_cmpneq_epi64_mask(_mm512_load_si512(handles + i), h) << i;
-	return !(other & mask) && quick_of[o->quick](o, mask, a, r);
+static inline bool quick_warp(const struct kz_tex *o, u32 op, u32 mask, const u64 *handles, const u32 (*a)[LANES], u32 (*r)[LANES]) {
+	if ((op & ~(3u << KZ_TOP_LOD_SHIFT | KZ_TOP_ONE_HANDLE | KZ_TOP_ONE_ROW | KZ_TOP_ONE_RESULT)) != (u32)KZ_GEOM_2D << KZ_TOP_GEOM_SHIFT) return false;
+	if (!(op & KZ_TOP_ONE_HANDLE)) {
+		__m512i h = _mm512_set1_epi64((i64)o->handle);
+		u32 other = 0;
+		for (int i = 0; i < LANES; i += 8) other |= (u32)_mm512_cmpneq_epi64_mask(_mm512_load_si512(handles + i), h) << i;
+		if (other & mask) return false;
+	}
+	return quick_of[o->quick](o, op, mask, a, r);
 }

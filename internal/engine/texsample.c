@@ -1,5 +1,6 @@
 // Instructions on textures and surfaces, for one warp a call.
 #include "internal.h"
+#include "textable.h"
 #include "texcore.h"
 #include "texsrgb.h"
 
@@ -132,25 +133,21 @@ static bool fast(bool whole, u32 op, const struct kz_tex *o, u32 mask, const u64
 
 void kz_texture_lane(u32 op, const struct kz_tex *o, const u32 (*a)[LANES], u32 (*r)[LANES], int lane) { one(op, o, a, r, lane); }
 
-u64 kz_texture(const struct kz_launch *l, struct kz_worker *w, u32 op, u32 mask, const void *args, void *results) {
-	(void)l;
-	(void)w;
-	const u64 *handles = args;
+// Any instruction, lane by lane where nothing else does it.
+static __attribute__((noinline)) u64 any_texture(u32 op, u32 mask, u64 *handles, u32 (*r)[LANES]) {
 	const u32 (*a)[LANES] = (const void *)(handles + LANES);
-	u32 (*r)[LANES] = results;
 	u32 stop = STOP_NONE, lanes = 0;
 	u64 before = 0;
 	const struct kz_tex *o = NULL;
-#ifdef __x86_64__
-	if (mask) o = kz_tex_find(handles[__builtin_ctz(mask)]);
-	if (o && o->quick && quick_warp(o, op, mask, handles, a, r)) return STOP_NONE;
-#endif
+	if (op & KZ_TOP_ONE_HANDLE)
+		for (int i = 1; i < LANES; i++) handles[i] = handles[0];
+	op &= ~(u32)(KZ_TOP_ONE_HANDLE | KZ_TOP_ONE_ROW | KZ_TOP_ONE_RESULT);
 	u32 mode = float_mode_plain();
 	for (u32 left = mask; left; left &= left - 1) {
 		int lane = __builtin_ctz(left);
 		u64 h = handles[lane];
 		if (h != before) {
-			o = kz_tex_find(h);
+			o = tex_find(h);
 			before = h;
 			if ((op & KZ_TOP_KIND) != KZ_TOP_TYPE && o && fast(left == mask, op, o, left, handles, a, r)) break;
 		}
@@ -166,4 +163,17 @@ u64 kz_texture(const struct kz_launch *l, struct kz_worker *w, u32 op, u32 mask,
 	}
 	float_mode_set(mode);
 	return stop | (u64)lanes << 32;
+}
+
+u64 kz_texture(const struct kz_launch *l, struct kz_worker *w, u32 op, u32 mask, void *args, void *results) {
+	(void)l;
+	(void)w;
+	u64 *handles = args;
+#ifdef __x86_64__
+	if (mask) {
+		const struct kz_tex *o = tex_find(handles[op & KZ_TOP_ONE_HANDLE ? 0 : __builtin_ctz(mask)]);
+		if (o && o->quick && quick_warp(o, op, mask, handles, (const void *)(handles + LANES), results)) return STOP_NONE;
+	}
+#endif
+	return any_texture(op, mask, handles, results);
 }

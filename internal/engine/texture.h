@@ -41,6 +41,9 @@ enum {
 	KZ_TOP_BYTES_SHIFT = 22, // 3 bits: log2 of the bytes of a surface access
 	KZ_TOP_FORMATTED = 1 << 25, // reductions: x counts elements
 	KZ_TOP_SURFACE = 1 << 26,   // queries
+	KZ_TOP_ONE_HANDLE = 1 << 27, // all lanes have the first handle: kz_texture finds no others
+	KZ_TOP_ONE_ROW = 1 << 28,    // all lanes have the same second word
+	KZ_TOP_ONE_RESULT = 1 << 29, // of a fetch: only the first result word is read
 };
 enum { KZ_GEOM_1D, KZ_GEOM_2D, KZ_GEOM_3D, KZ_GEOM_A1D, KZ_GEOM_A2D, KZ_GEOM_CUBE, KZ_GEOM_ACUBE, KZ_GEOM_2DMS, KZ_GEOM_A2DMS };
 enum { KZ_LOD_NONE, KZ_LOD_LEVEL, KZ_LOD_GRAD, KZ_LOD_BASE };
@@ -51,8 +54,8 @@ enum { KZ_Q_WIDTH, KZ_Q_HEIGHT, KZ_Q_DEPTH, KZ_Q_TYPE, KZ_Q_ORDER, KZ_Q_NORMALIZ
 
 struct kz_launch;
 struct kz_worker;
-// One instruction for the lanes of mask: 0, or a stop code and, above it, the lanes that stopped.
-uint64_t kz_texture(const struct kz_launch *l, struct kz_worker *w, uint32_t op, uint32_t mask, const void *args, void *results);
+// One instruction for the lanes of mask: 0, or a stop code and, above it, the lanes that stopped. It may write to args.
+uint64_t kz_texture(const struct kz_launch *l, struct kz_worker *w, uint32_t op, uint32_t mask, void *args, void *results);
 // The lanes of mask of a common fetch from one texture, with the arguments and results of kz_texture, in vector instructions up to a
 // level: 0 none that not every processor has, 1 AVX2, 2 AVX-512. False: it is no common one, and no result of a lane of mask is there.
 _Bool kz_texture_warp(uint32_t level, uint32_t op, const struct kz_tex *o, uint32_t mask, const uint64_t *args, uint32_t (*results)[32]);

@@ -54,6 +54,59 @@ func TestTextureWarp(t *testing.T) {
 	}
 }
 
+// TestTextureTold: what the compiler knows of a fetch's lanes changes no result that is read.
+func TestTextureTold(t *testing.T) {
+	const oneHandle, oneRow, oneResult = 1 << 27, 1 << 28, 1 << 29
+	r := rand.New(rand.NewPCG(3, 4))
+	mem := make([]byte, 40<<10)
+	for n := range 2400 {
+		tex := randomTexture(r, n)
+		fill(r, mem, tex.Format, n%5 == 0)
+		tex.Base[0] = addressOf(mem[64-int(addressOf(mem)%64):])
+		op := uint32(tex.Dims-1) << 4
+		if tex.Memory != 0 {
+			op |= 1 << 8
+		}
+		h := uint64(3<<TextureSlotBits | 5)
+		err := NewTexture(h, &tex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := coordinates(r, &tex, n)
+		mask, told := r.Uint32()|1<<r.IntN(32), uint32(oneHandle)
+		switch {
+		case n%2 == 0:
+			mask = ^uint32(0)
+		case n%16 == 1:
+			mask &= 0xffff0000
+		}
+		if n%3 > 0 {
+			told |= oneRow
+			for i := range args[1] {
+				args[1][i] = args[1][0]
+			}
+		}
+		if n%7 > 2 {
+			told |= oneResult
+		}
+		want, stop := toldFetch(h, op, mask, &args)
+		got, stop2 := toldFetch(h, op|told, mask, &args)
+		if told&oneResult != 0 {
+			for c := 1; c < 4; c++ {
+				got[c], want[c] = [32]uint32{}, [32]uint32{}
+			}
+		}
+		if lane, c, ok := sameLanes(mask, &got, &want); !ok || stop != stop2 {
+			t.Fatalf("case %d, told %#x, lane %d at %#x, %#x: channel %d is %#x, not told %#x (stops %#x and %#x)\n%s", n, told, lane, args[0][lane],
+				args[1][lane], c, got[c][lane], want[c][lane], stop2, stop, describe(&tex))
+		}
+		err = FreeTexture(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func describe(t *Texture) string {
 	return fmt.Sprintf("%dD format %d channels %d memory %d linear %d normalized %d integers %d address %v size %d x %d", t.Dims, t.Format,
 		t.Channels, t.Memory, t.Linear, t.Normalized, t.Integers, t.Address, t.Width[0], t.Height[0])

@@ -5,7 +5,7 @@ package image
 //	uint64_t texture(const struct kz_launch *l, struct kz_worker *w, uint32_t op, uint32_t mask, const void *args, void *results);
 //
 // The lanes of mask act. args holds 32 handles of 64 bits, then for each operand word 32 values of 32 bits; results the same for each
-// result word. op is one of Texture… with the fields below. The answer is 0, or a StopXxx code in the low half and the lanes that
+// result word. op is one of Texture… with the fields below; what the compiler knows of the lanes spares the runtime asking. The answer is 0, or a StopXxx code in the low half and the lanes that
 // stopped in the high half.
 const (
 	TexFetch  = iota // coordinates [lod | gradients] [offsets] [compare] → 4 words
@@ -31,6 +31,9 @@ const (
 	TexBytesShift = 22 // log2 of a surface access
 	TexFormatted  = 1 << 25
 	TexSurface    = 1 << 26
+	TexOneHandle  = 1 << 27 // all lanes have the first handle, and the others need not be there
+	TexOneRow     = 1 << 28 // all lanes have the same second word
+	TexOneResult  = 1 << 29 // of a fetch: only the first result word is read
 )
 
 // Geometries.

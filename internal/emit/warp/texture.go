@@ -2,6 +2,7 @@ package warp
 
 import (
 	"fmt"
+	"slices"
 
 	"kudzu/internal/image"
 	"kudzu/internal/ir"
@@ -15,7 +16,8 @@ const (
 	texResults = 4
 )
 
-// emitTexture calls the runtime for the whole warp: handles and words go to memory, results come back from it.
+// emitTexture calls the runtime for the whole warp: handles and words go to memory, results come back from it. What is known of the lanes
+// it is told: of one handle only the first is stored, and results that nobody reads are not filled in.
 func emitTexture(e *emitter, in *ir.Inst) {
 	o := e.Func
 	if len(in.Args)-1 > texRows || len(in.Results) > texResults {
@@ -30,8 +32,17 @@ func emitTexture(e *emitter, in *ir.Inst) {
 		return p
 	}
 	args, results := room("texture arguments", texLanes*8+texRows*texLanes*4), room("texture results", texResults*texLanes*4)
-	at := 0
+	at, op := 0, in.UnitOp
 	for i, a := range in.Args {
+		if i == 0 && e.w > 1 && uniform(a) {
+			o.Store(e.scalar(a), args, 64)
+			op |= image.TexOneHandle
+			at += texLanes * bytesOf(a.Type)
+			continue
+		}
+		if i == 2 && uniform(a) {
+			op |= image.TexOneRow
+		}
 		x := e.stored(a, e.w)
 		if i > 0 && a.Type != ir.I32 {
 			panic(fmt.Sprintf("BUG: argument %d of %s is %s", i, in.Op, a.Type))
@@ -39,9 +50,15 @@ func emitTexture(e *emitter, in *ir.Inst) {
 		o.Store(x, e.at(args, at), 64)
 		at += texLanes * bytesOf(a.Type)
 	}
-	answer := e.rtCall("i64", image.RtTexture, e.ctx.launch, e.ctx.worker, ll.Int("i32", int64(int32(in.UnitOp))), e.active(in), args, results)
+	if len(in.Results) > 0 && !slices.ContainsFunc(in.Results[1:], func(r *ir.Value) bool { return e.used[r] }) {
+		op |= image.TexOneResult
+	}
+	answer := e.rtCall("i64", image.RtTexture, e.ctx.launch, e.ctx.worker, ll.Int("i32", int64(int32(op))), e.active(in), args, results)
 	e.orTexture(in, answer)
 	for i, r := range in.Results {
+		if !e.used[r] {
+			continue
+		}
 		t := ll.Vec(e.w, typ(r.Type))
 		e.set(r, o.Load(t, e.at(results, i*texLanes*4), 64))
 	}
