@@ -56,9 +56,9 @@ func (t *doubled) leaves(l *ir.Loop) bool {
 	return l.Depth == 1 && len(l.Latches) == 1 && t.varies(l.Latches[0])
 }
 
-// apart reports a loop with a load that is neither uniform nor contiguous, or with one of several elements, unless the loop walks.
+// apart reports a loop with a load that is neither uniform nor contiguous, or with one of several elements, unless the loop walks: there
+// what else it loads lies where no induction variable says, and is a gather in either version.
 func (t *doubled) apart(l *ir.Loop) bool {
-	several := false
 	for _, b := range l.Blocks {
 		for _, in := range b.Insts {
 			if in.Op != ir.Load || in.Space == ir.Local {
@@ -69,16 +69,12 @@ func (t *doubled) apart(l *ir.Loop) bool {
 				size += int64(r.Type.Bits()+7) / 8
 			}
 			f := t.a.fact(in.Args[0])
-			if f.kind >= ir.WarpUniform {
-				continue
+			if f.kind < ir.WarpUniform && (f.pat.s != size || f.pat.seg != 0 || len(in.Results) > 1) {
+				return !walks(t.a, l)
 			}
-			if f.pat.s != size || f.pat.seg != 0 {
-				return true
-			}
-			several = several || len(in.Results) > 1
 		}
 	}
-	return several && !walks(t.a, l)
+	return false
 }
 
 // walks reports a loop in which the whole block walks arrays: blockStrideBarriers interchanges it with the loop of warps, which it does
