@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
 )
@@ -53,10 +55,12 @@ func rematExtensions(f *ir.Func) {
 }
 
 // repeatIn computes values again in b, before those of its instructions that use them: of the arguments that uses gives, and of what
-// they are made of, those that again reports. depth is how many operations lie between.
+// they are made of, those that again reports. depth is how many operations lie between. What lies between keep.begin and keep is passed
+// over by blocks that have its results: what is used there is computed before it, for the code behind uses it too.
 func repeatIn(f *ir.Func, b *ir.Block, again func(v *ir.Value, depth int) bool, uses func(*ir.Inst) []*ir.Value) {
 	copies := map[*ir.Value]*ir.Value{}
 	var out []*ir.Inst
+	keep := -1 // where the keep.begin is whose keep has not come
 	var near func(v *ir.Value, depth int) *ir.Value
 	near = func(v *ir.Value, depth int) *ir.Value {
 		d := v.Def
@@ -68,7 +72,12 @@ func repeatIn(f *ir.Func, b *ir.Block, again func(v *ir.Value, depth int) bool, 
 		}
 		in := f.CloneInst(d, func(a *ir.Value) *ir.Value { return near(a, depth+1) })
 		in.Block = b
-		out = append(out, in)
+		if keep >= 0 {
+			out = slices.Insert(out, keep, in)
+			keep++
+		} else {
+			out = append(out, in)
+		}
 		copies[v] = in.Results[v.Index]
 		return in.Results[v.Index]
 	}
@@ -76,6 +85,12 @@ func repeatIn(f *ir.Func, b *ir.Block, again func(v *ir.Value, depth int) bool, 
 		args := uses(in)
 		for i, a := range args {
 			args[i] = near(a, 0)
+		}
+		switch in.Op {
+		case ir.KeepBegin:
+			keep = len(out)
+		case ir.Keep:
+			keep = -1
 		}
 		out = append(out, in)
 	}
