@@ -10,7 +10,7 @@ enum { KZ_TEX_SLOTS = 1 << KZ_TEX_SLOT_BITS, KZ_TEX_CHUNKS = KZ_TEX_SLOTS / KZ_T
 
 extern _Atomic(struct kz_tex *) kz_tex_chunks[KZ_TEX_CHUNKS];
 
-// kz_tex_find
+// tex_find is the texture that handle names, NULL if there is none. kz_tex_find is the same for callers outside.
 static inline const struct kz_tex *tex_find(uint64_t handle) {
 	uint32_t slot = handle & (KZ_TEX_SLOTS - 1);
 	struct kz_tex *c = atomic_load_explicit(&kz_tex_chunks[slot / KZ_TEX_CHUNK], memory_order_acquire);

@@ -2,11 +2,11 @@ package image
 
 // An instruction on textures or surfaces is one call of the runtime for a whole warp:
 //
-//	uint64_t texture(const struct kz_launch *l, struct kz_worker *w, uint32_t op, uint32_t mask, const void *args, void *results);
+//	uint64_t texture(const struct kz_launch *l, struct kz_worker *w, uint32_t op, uint32_t mask, void *args, void *results);
 //
-// The lanes of mask act. args holds 32 handles of 64 bits, then for each operand word 32 values of 32 bits; results the same for each
-// result word. op is one of Texture… with the fields below; what the compiler knows of the lanes spares the runtime asking. The answer is 0, or a StopXxx code in the low half and the lanes that
-// stopped in the high half.
+// The lanes of mask act. args holds 32 handles of 64 bits, then for each operand word 32 values of 32 bits, and may be written to;
+// results holds 32 values for each result word. op is one of Texture… with the fields below; what the compiler knows of the lanes spares
+// the runtime asking. The answer is 0, or a StopXxx code in the low half and the lanes that stopped in the high half.
 const (
 	TexFetch  = iota // coordinates [lod | gradients] [offsets] [compare] → 4 words
 	TexGather        // coordinates [offsets] [compare] → 4 words

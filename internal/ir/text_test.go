@@ -168,6 +168,12 @@ func TestVerifyErrors(t *testing.T) {
 		{"b0:\n  %0:i32 = add ftz i32:1, i32:2\n  exit\n", "add takes no attribute ftz"},
 		{"b0:\n  br -> b1\nb1:\n  %1:i32 = phi global [b0 i32:1]\n  exit\n", "phi takes no attribute space"},
 		{"b0:\n  %0:f32 = fadd eitherftz f32:1.0, f32:2.0\n  exit\n", "eitherftz without ftz"},
+		{"b0:\n  keep.begin iters=1\n  exit\n", "keep.begin without keep"},
+		{"b0:\n  %0:i32 = keep i32:1\n  exit\n", "keep without keep.begin"},
+		{"b0:\n  keep.begin iters=1\n  keep.begin iters=1\n  %0:i32 = keep i32:1\n  exit\n", "before the keep of another"},
+		{"b0:\n  keep.begin iters=1\n  %0:i32 = add i32:1, i32:1\n  %1:i32 = keep %0\n  %2:i32 = add %0, %1\n  exit\n", "lies before keep in b0"},
+		{"b0:\n  keep.begin iters=1\n  %0:i1 = icmp eq i32:1, i32:1\n  %1:i32 = keep i32:1\n  store global i64:0, %1 mask=%0\n  exit\n", "lies before keep in b0"},
+		{"b0:\n  keep.begin iters=1\n  %0:i32 = add i32:1, i32:1\n  %1:i32 = keep %0\n  br -> b1\nb1:\n  %2:i32 = phi [b0 %0]\n  exit\n", "lies before keep in b0"},
 		{"b0:\n  %0:i32 = dp4a s.u.hi i32:1, i32:2, i32:3\n  exit\n", "dp4a has no halves"},
 	} {
 		m, err := Read("module \"k\"\nfunc \"k\" kernel {\n" + c.body + "}\n")

@@ -27,7 +27,8 @@ func (e *VerifyError) Error() string {
 
 // Verify checks that m is well formed: every block ends in one terminator, phis come first and have one argument for
 // each predecessor, definitions dominate their uses, types follow the operation's signature, masks stand only on
-// operations with effects, attributes on operations that take them, symbols exist. It reports up to ten errors. It needs no current Preds and renumbers.
+// operations with effects, attributes on operations that take them, symbols exist, what is kept in a row of blocks is
+// used by what the keep hands on. It reports up to ten errors. It needs no current Preds and renumbers.
 func Verify(m *Module) error {
 	if len(m.Funcs) == 0 {
 		return errors.New("module has no function")
@@ -101,6 +102,7 @@ func (v *verifier) run() {
 			v.inst(b, in)
 		}
 	}
+	v.keeps()
 }
 
 // numbers checks that no two blocks, and no two values, have one number: sets and maps of them go by it.

@@ -121,7 +121,7 @@ type rowVersion struct {
 }
 
 // splitAll versions what depends on quotients that decide addresses, and gives the number of instructions that it added, at most left or
-// a little more. What is known of the code is of the time before: what it touches it leaves alone then, for the next round to look at.
+// a little more. The analyses are of before the round, so a block that the round touched is left to the next one.
 func (v *rowVersion) splitAll(seen map[*ir.Block]bool, left int) int {
 	size := 0
 	for _, b := range v.a.rpo {
