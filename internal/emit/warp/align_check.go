@@ -25,7 +25,7 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 			return
 		}
 		root := addr
-		if r, ok := e.alignRoot(addr, size, 0, map[*ir.Value]bool{}); ok && !addr.Shape.Guess {
+		if r, ok := alignRoot(addr, size); ok && !addr.Shape.Guess {
 			if r == nil {
 				return
 			}
@@ -39,7 +39,7 @@ func (e *emitter) aligned(in *ir.Inst, size int, mask ll.Val, all bool) {
 		return
 	}
 	if !known && in.Space != ir.Local {
-		root, ok := e.alignRoot(addr, size, 0, map[*ir.Value]bool{})
+		root, ok := alignRoot(addr, size)
 		if ok && root == nil {
 			return
 		}
@@ -136,30 +136,43 @@ func (e *emitter) passed(in *ir.Inst, key alignment) bool {
 // assumed stands for the root of a phi while its ways are looked at.
 var assumed = new(ir.Value)
 
-// alignRoot finds the one number that decides whether an address is a multiple of size in every lane; nil: it always is.
-func (e *emitter) alignRoot(v *ir.Value, size, depth int, seen map[*ir.Value]bool) (root *ir.Value, ok bool) {
-	if v.Const && v.Bits&uint64(size-1) == 0 {
+// alignRoot finds the one number that decides whether an address is a multiple of size in every lane; nil: it always is. The number is
+// there wherever the address is.
+func alignRoot(v *ir.Value, size int) (root *ir.Value, ok bool) {
+	s := &alignSearch{size: size, open: map[*ir.Value]bool{}, left: 200}
+	return s.root(v, 0)
+}
+
+type alignSearch struct {
+	size int
+	open map[*ir.Value]bool // phis whose ways are being looked at
+	left int                // so many more values are looked into
+}
+
+// root may always give v itself, if its lanes are alike: it decides for itself.
+func (s *alignSearch) root(v *ir.Value, depth int) (root *ir.Value, ok bool) {
+	if v.Const && v.Bits&uint64(s.size-1) == 0 {
 		return nil, true
 	}
-	if int64(v.Shape.Align) >= int64(size) && alike(v, size) {
+	if int64(v.Shape.Align) >= int64(s.size) && alike(v, s.size) {
 		return nil, true
 	}
 	d := v.Def
-	if d == nil || depth > 12 {
-		return v, alike(v, size)
+	if s.left--; d == nil || depth > 12 || s.left < 0 {
+		return v, alike(v, s.size)
 	}
 	switch d.Op {
 	case ir.Shl:
-		if c := d.Args[1]; c.Const && c.Bits < 32 && size <= 1<<c.Bits {
+		if c := d.Args[1]; c.Const && c.Bits < 32 && s.size <= 1<<c.Bits {
 			return nil, true
 		}
 	case ir.Mul:
-		if c := d.Args[1]; c.Const && c.Bits&uint64(size-1) == 0 {
+		if c := d.Args[1]; c.Const && c.Bits&uint64(s.size-1) == 0 {
 			return nil, true
 		}
 	case ir.Add:
-		x, okx := e.alignRoot(d.Args[0], size, depth+1, seen)
-		y, oky := e.alignRoot(d.Args[1], size, depth+1, seen)
+		x, okx := s.root(d.Args[0], depth+1)
+		y, oky := s.root(d.Args[1], depth+1)
 		switch {
 		case okx && oky && x == nil:
 			return y, true
@@ -167,23 +180,24 @@ func (e *emitter) alignRoot(v *ir.Value, size, depth int, seen map[*ir.Value]boo
 			return x, true
 		}
 	case ir.Phi:
-		if seen[v] {
+		if s.open[v] {
 			return assumed, true
 		}
-		outer := len(seen) == 0
-		if r, good := e.phiRoot(d, size, depth, seen); good || !outer {
+		if r, good := s.phi(d, depth); good || len(s.open) > 0 {
 			return r, good
 		}
 	}
-	return v, alike(v, size)
+	return v, alike(v, s.size)
 }
 
-// phiRoot is the root of all ways into a phi, if they have one.
-func (e *emitter) phiRoot(d *ir.Inst, size, depth int, seen map[*ir.Value]bool) (root *ir.Value, ok bool) {
-	seen[d.Results[0]] = true
+// phi is the root of all ways into a phi, if they have one. It is open only while they are looked at: one that has two roots, and is met
+// again on another way, has none there either.
+func (s *alignSearch) phi(d *ir.Inst, depth int) (root *ir.Value, ok bool) {
+	s.open[d.Results[0]] = true
+	defer delete(s.open, d.Results[0])
 	root = assumed
 	for _, a := range d.Args {
-		r, good := e.alignRoot(a, size, depth+1, seen)
+		r, good := s.root(a, depth+1)
 		switch {
 		case !good || root != assumed && r != assumed && r != root:
 			return nil, false
