@@ -243,9 +243,12 @@ func repair(f *ir.Func, vals map[*ir.Value]*ir.Value) {
 	dom := ir.Dominators(f)
 	head := newHeads(f)
 	vars := map[*ir.Value]*ssaVar{}
+	// Phis at every join would keep what is the same in all iterations of a loop from being known as that.
+	meet := newMeetings(dom)
 	for v, w := range vals {
 		s := newSSA(head, v.Type)
 		s.out[v.Def.Block], s.out[w.Def.Block] = v, w
+		s.dom, s.meet = dom, meet.of(v.Def.Block, w.Def.Block)
 		vars[v], vars[w] = s, s
 	}
 	bad := func(v *ir.Value, at *ir.Block) bool {

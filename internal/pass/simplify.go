@@ -8,10 +8,11 @@ import (
 )
 
 // simplify folds. After it no operation without effects has only constant integer arguments, copies and phis of one
-// value are gone, no branch has a constant condition, and fields at known places are shifts and masks. Floating-point operations are left to LLVM, which rounds as
-// they say.
+// value are gone, no branch has a constant condition, fields at known places are shifts and masks, and what lies at a known place of the parameters is a
+// parameter. Floating-point operations are left to LLVM, which rounds as they say.
 func simplify(st *state) error {
 	f, block := st.f, st.lies()
+	directParams(st.m, f)
 	for range 50 {
 		changed := simplifyOnce(f, block)
 		changed = simplifyBranches(f) || changed

@@ -141,9 +141,32 @@ func (t *doubled) leads(b *ir.Block) bool {
 	return !t.in[b] || l == nil || l.Depth == 1 && l.Header == b
 }
 
+// hoist takes what is the same number, or a base and a stride, in both versions to before them: behind its two definitions it would be a
+// phi, which lanes that part have each a value of their own of.
+func (t *doubled) hoist() {
+	here := map[*ir.Value]bool{}
+	there := func(v *ir.Value) bool { return v.Def == nil || !t.in[v.Def.Block] || here[v] }
+	for _, b := range t.blocks {
+		if t.a.li.Innermost(b) != nil {
+			continue
+		}
+		kept := b.Insts[:0]
+		for _, in := range b.Insts {
+			if len(in.Results) == 1 && t.a.fact(in.Results[0]).kind != ir.Varying && analysis.Remat(in, analysis.RematScalar, there) {
+				beforeTerm(t.top, in)
+				here[in.Results[0]] = true
+				continue
+			}
+			kept = append(kept, in)
+		}
+		b.Insts = kept
+	}
+}
+
 // split makes the copy and the ways into it.
 func (t *doubled) split() {
 	f := t.f
+	t.hoist()
 	vals := map[*ir.Value]*ir.Value{}
 	var branches []*ir.Block
 	for _, b := range append([]*ir.Block{t.top}, t.blocks...) {
