@@ -29,7 +29,8 @@ type runStats struct {
 	CacheHits    uint64  `json:"cache_hits"`
 	// Kernels that ran on the interpreter, and why.
 	Interpreted         []kernelNote `json:"interpreted"`
-	Kept                []kernelNote `json:"kept"` // on baseline code, and why
+	Kept                []kernelNote `json:"kept"`  // on baseline code, and why
+	Plain               []kernelNote `json:"plain"` // compiled without optional passes, and for which mistake of the compiler
 	Launches            uint64       `json:"launches"`
 	InterpretedLaunches uint64       `json:"interpreted_launches"`
 	KernelMs            float64      `json:"kernel_ms"` // of all threads together
@@ -130,7 +131,7 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 		CacheHits: n(cpu.ReportCached), Launches: n(cpu.ReportLaunches), InterpretedLaunches: n(cpu.ReportInterpreted), KernelMs: float64(n(cpu.ReportKernelNs)) / 1e6,
 		Copies: n(cpu.ReportCopies), CopyBytes: n(cpu.ReportCopyBytes), Fills: n(cpu.ReportFills), FillBytes: n(cpu.ReportFillBytes),
 		Collectives: n(cpu.ReportCollectives) + n(cpu.ReportFastCollectives), FastCollectives: n(cpu.ReportFastCollectives),
-		Interpreted: []kernelNote{}, Kept: []kernelNote{}, Kernels: []kernelNote{}, Times: []kernelTime{},
+		Interpreted: []kernelNote{}, Kept: []kernelNote{}, Plain: []kernelNote{}, Kernels: []kernelNote{}, Times: []kernelTime{},
 	}
 	text := b[cpu.ReportLines:]
 	text = text[:min(n(cpu.ReportText), uint64(len(text)))]
@@ -145,6 +146,8 @@ func readStats(f io.ReaderAt, took time.Duration) (*runStats, error) {
 			s.Interpreted = append(s.Interpreted, note)
 		case "kept":
 			s.Kept = append(s.Kept, note)
+		case "plain":
+			s.Plain = append(s.Plain, note)
 		case "pack":
 			s.pack(note)
 		case "compiled":
@@ -235,6 +238,9 @@ func (s *runStats) print(w io.Writer) {
 	}
 	for _, k := range s.Kept {
 		fmt.Fprintf(w, "            stays baseline: %s: %s\n", k.Name, k.Note)
+	}
+	for _, k := range s.Plain {
+		fmt.Fprintf(w, "            without optional passes: %s: %s\n", k.Name, k.Note)
 	}
 	for _, p := range s.Packs {
 		fmt.Fprintf(w, "  pack      %s: %d modules, %d of their %d kernels\n", p.Name, p.Modules, p.Found, p.Kernels)

@@ -18,7 +18,7 @@ import (
 func TestStats(t *testing.T) {
 	b := make([]byte, cpu.ReportSize)
 	put := func(i int, n uint64) { binary.LittleEndian.PutUint64(b[8*i:], n) }
-	text := "compiled\tk1\t12.0 ms for blocks of 32x1x1\ninterpreted\tk2\ttex at line 7\nnonsense\nran\tk3\t0 64x1x1 baseline 1.5\nran\tk3\t1 64x1x1 optimised 20.0\nreplaced\tk3\t64x1x1 3 25.5\nran\tk5\t-9 x\nran\tk6\t7 1x1x1 optimised 1\nkept\tk7\tno libLLVM\n"
+	text := "compiled\tk1\t12.0 ms for blocks of 32x1x1\ninterpreted\tk2\ttex at line 7\nnonsense\nran\tk3\t0 64x1x1 baseline 1.5\nran\tk3\t1 64x1x1 optimised 20.0\nreplaced\tk3\t64x1x1 3 25.5\nran\tk5\t-9 x\nran\tk6\t7 1x1x1 optimised 1\nkept\tk7\tno libLLVM\nplain\tk8\tBUG: a pass\n"
 	copy(b[cpu.ReportLines:], text)
 	put(cpu.ReportText, uint64(len(text)))
 	put(cpu.ReportProcesses, 1)
@@ -53,7 +53,7 @@ func TestStats(t *testing.T) {
 	var out strings.Builder
 	s.print(&out)
 	for _, want := range []string{"1 compiled", "interpreted: k2: tex at line 7", "launches  5, 2.5 ms", "2.0 ms        4 × k3 (64x1x1, optimised, compiled in 20.0 ms, took over after 3 launches, 25.5 ms)",
-		"0.5 ms        1 × k3 (64x1x1, baseline, compiled in 1.5 ms)", "1 in the background (20 ms), 2 not done", "stays baseline: k7: no libLLVM", "copies    3, 2.0 KB", "NCCL      9 collectives on this host, 7 of them without Go"} {
+		"0.5 ms        1 × k3 (64x1x1, baseline, compiled in 1.5 ms)", "1 in the background (20 ms), 2 not done", "stays baseline: k7: no libLLVM", "without optional passes: k8: BUG: a pass", "copies    3, 2.0 KB", "NCCL      9 collectives on this host, 7 of them without Go"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}

@@ -107,6 +107,9 @@ type Options struct {
 
 	// Force has passes applied wherever they may be, or never (pass.Config).
 	Force map[string]bool `json:",omitempty"`
+	// Plain is set by the compiler process, for a second attempt without the passes that only make code faster: it says why the first
+	// one failed.
+	Plain string `json:",omitempty"`
 
 	// NoMatrix: AMD's matrix units are not used.
 	NoMatrix   bool `json:",omitempty"`
@@ -128,6 +131,7 @@ type Result struct {
 	Nanos     int64   // of the whole call
 	Stages    []Stage // of the compiler process; none from the cache
 	LLVM      string  // version of the library that compiled it, "" from the cache
+	Plain     string  // the mistake of ours for which passes were left out; "" if none was
 }
 
 // Config makes a client.

@@ -137,6 +137,7 @@ type answerHead struct {
 	Emitted map[string]string `json:",omitempty"`
 	Stages  []Stage           `json:",omitempty"`
 	LLVM    string            `json:",omitempty"`
+	Plain   string            `json:",omitempty"`
 }
 
 // EncodeAnswer makes the frame of a result or an error.
@@ -148,7 +149,7 @@ func EncodeAnswer(id uint32, r *Result, failure error) (Frame, error) {
 		head, err := json.Marshal(answerHead{Err: toWire(failure)})
 		return Frame{Kind: FrameAnswer, ID: id, Head: head}, err
 	}
-	head, err := json.Marshal(answerHead{Emitted: r.Emitted, Stages: r.Stages, LLVM: r.LLVM})
+	head, err := json.Marshal(answerHead{Emitted: r.Emitted, Stages: r.Stages, LLVM: r.LLVM, Plain: r.Plain})
 	return Frame{Kind: FrameAnswer, ID: id, Head: head, Body: r.Image}, err
 }
 
@@ -164,7 +165,7 @@ func DecodeAnswer(f Frame) (r *Result, failure, broken error) {
 	if h.Err != nil {
 		return nil, h.Err.unwrap(), nil
 	}
-	return &Result{Image: f.Body, Emitted: h.Emitted, Stages: h.Stages, LLVM: h.LLVM}, nil, nil
+	return &Result{Image: f.Body, Emitted: h.Emitted, Stages: h.Stages, LLVM: h.LLVM, Plain: h.Plain}, nil, nil
 }
 
 // Hello is the first frame of a compiler process and of a worker.

@@ -57,6 +57,15 @@ func Forcible() []string {
 	return names
 }
 
+// Plain is the setting of Config.Force that leaves out all that only makes code faster.
+func Plain() map[string]bool {
+	none := map[string]bool{}
+	for _, name := range Forcible() {
+		none[name] = false
+	}
+	return none
+}
+
 // state is what the passes hand on to each other.
 type state struct {
 	m   *ir.Module

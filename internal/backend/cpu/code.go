@@ -118,6 +118,10 @@ func (k *Kernel) note(req *compile.Request, res *compile.Result) time.Duration {
 	b.stats.compiled.Add(1)
 	b.report.add(count, 1)
 	b.report.add(nanos, uint64(res.Nanos))
+	if res.Plain != "" {
+		logx.Warnf("kernel %s is compiled without optional passes, because of a mistake of ours: %s", k.decl.Name, res.Plain)
+		b.report.line("plain\t%s\t%s", k.decl.Name, res.Plain)
+	}
 	block := shape{block: req.Block}
 	b.report.line("compiled\t%s\t%s, %.1f ms for blocks of %s, %d KB of PTX%s", k.decl.Name, req.Options.Tier, float64(res.Nanos)/1e6, block, len(req.PTX)>>10, stages(res))
 	logx.Debugf("compile %s (%s) %.1f ms (%s)%s", k.decl.Name, req.Options.Tier, float64(res.Nanos)/1e6, block, stages(res))

@@ -108,8 +108,15 @@ func toIR(req *compile.Request, t *clock, emitted map[string]string) (*ir.Module
 	if slices.Contains(req.Emit, "ir") {
 		emitted["ir"] = k.String()
 	}
+	force := req.Options.Force
+	if req.Options.Plain != "" {
+		force = pass.Plain()
+	}
 	var dump strings.Builder
-	if err := pass.Run(k, pass.Config{Block: req.Block, Stack: int(min(req.Options.Stack, maxStack)), Force: req.Options.Force, Dump: req.Dump, DumpTo: &dump}); err != nil {
+	if err := pass.Run(k, pass.Config{Block: req.Block, Stack: int(min(req.Options.Stack, maxStack)), Force: force, Dump: req.Dump, DumpTo: &dump}); err != nil {
+		return nil, stageError("passes", err)
+	}
+	if err := ir.Verify(k); err != nil {
 		return nil, stageError("passes", err)
 	}
 	if Planted.After != nil {

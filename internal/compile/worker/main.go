@@ -136,7 +136,7 @@ func answer(f compile.Frame, out io.Writer, run compiler) error {
 	if err != nil {
 		return err
 	}
-	r, failure := protect(run, req)
+	r, failure := attempt(run, req)
 	a, err := compile.EncodeAnswer(f.ID, r, failure)
 	if err != nil {
 		return err

@@ -178,6 +178,7 @@ func (p *pool) compile(f compile.Frame, kernel string, timeout time.Duration) co
 		if !p.again(err, more, timeout) {
 			break
 		}
+		f = afterDeath(f, death)
 	}
 	return failure(f.ID, death)
 }

@@ -45,7 +45,7 @@ func openDouble(kind string) (compiler, compile.Hello) {
 		p := NewBaseline()
 		p.front, p.translate = fromText, returnZero
 		return func(req *compile.Request) (*compile.Result, error) {
-			misbehave(req.Kernel)
+			misbehave(req)
 			return p.Run(req)
 		}, compile.Hello{}
 	}
@@ -59,7 +59,7 @@ func openDouble(kind string) (compiler, compile.Hello) {
 	}
 	p.front = fromText
 	return func(req *compile.Request) (*compile.Result, error) {
-		misbehave(req.Kernel)
+		misbehave(req)
 		return p.Run(req)
 	}, compile.Hello{LLVM: p.LLVM()}
 }
@@ -72,7 +72,11 @@ func fromText(req *compile.Request, _ llvm.Options, t *clock, _ map[string]strin
 	return &source{text: req.PTX, entry: req.Kernel, meta: image.Meta{Kernel: req.Kernel, Block: req.Block}}, nil
 }
 
-func misbehave(kernel string) {
+func misbehave(req *compile.Request) {
+	kernel, fast := strings.CutPrefix(req.Kernel, "fast_") // only where it is to be fast
+	if fast && req.Options.Plain != "" {
+		return
+	}
 	die := func(s syscall.Signal) {
 		_ = syscall.Kill(os.Getpid(), s)
 		select {}
@@ -263,6 +267,32 @@ func TestCrashes(t *testing.T) {
 	}
 	if _, err := c.Compile(request("fine")); err != nil {
 		t.Errorf("after the supervisor's death: %v", err)
+	}
+}
+
+// What fails by a mistake of ours has code without the optional passes, and says why. What was killed is tried as it was.
+func TestPlain(t *testing.T) {
+	c := client(t, compile.Config{Jobs: 2, Cache: cache.Open(cache.Config{Dir: filepath.Join(t.TempDir(), "c")})})
+	for kernel, why := range map[string]string{"fast_abort": "aborted", "fast_exit": "Cannot select", "fast_panic": "BUG: on purpose"} {
+		r, err := c.Compile(request(kernel))
+		if err != nil || !strings.Contains(r.Plain, why) || strings.Contains(r.Plain, "\n") {
+			t.Errorf("%s: %v, %q instead of %q", kernel, err, r.Plain, why)
+		}
+		if r, err := c.Compile(request(kernel)); err != nil || !r.FromCache {
+			t.Errorf("%s again: %v, not from the cache", kernel, err)
+		}
+		shown := request(kernel)
+		shown.Emit = []string{"ll"}
+		if _, err := c.Compile(shown); err == nil {
+			t.Errorf("%s: text of other code than was asked for", kernel)
+		}
+	}
+	var crash *compile.Crash
+	if _, err := c.Compile(request("fast_kill")); !errors.As(err, &crash) || crash.Signal != "killed" {
+		t.Errorf("fast_kill: %v", err)
+	}
+	if r, err := c.Compile(request("fine")); err != nil || r.Plain != "" {
+		t.Errorf("fine: %v, %+v", err, r)
 	}
 }
 
