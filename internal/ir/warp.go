@@ -19,7 +19,7 @@ func (e *Unsupported) Error() string {
 
 // Regions is how warp code suspends at barriers, set by the last pass.
 type Regions struct {
-	PerWarp bool // warps may stand at different barriers: a program counter each. Otherwise all warps of a block meet at each.
+	PerWarp bool // warps may stand at different barriers: a program counter each. Otherwise all warps of a block meet at each barrier.
 	Points  []Resume
 }
 

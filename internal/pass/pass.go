@@ -89,7 +89,7 @@ var passes = [...]Pass{
 	{"locks", locks, perThread, nothing, "lanes in step cannot hold a lock behind the loop that others wait for it in"},
 	{"fix_irreducible", fixIrreducible, perThread, nothing, "loops have one header"},
 	{"unify_loop_exits", unifyLoopExits, perThread, nothing, "LLVM keeps account of lanes that leave one loop at a time"},
-	{"width", width, optional, graph, "lanes that wait on each other cannot share a vector"},
+	{"width", width, optional, nothing, "lanes that wait on each other cannot share a vector"},
 	{"load_once", loadOnce, optional, graph, "a block that ends by what it loads ends as a whole"},
 	{"reroll", reroll, optional, nothing, "threads that run alone guess the end of one loop, not of two"},
 	{"unswitch", unswitch, optional, nothing, "an index that only overflow would change is an induction variable"},

@@ -60,7 +60,7 @@ func regions(st *state) error {
 	rematExtensions(f)
 	rematScalars(st)
 	st.changed(values)
-	r.PerWarp = r.PerWarp || st.m.Width == 1 || !allMeet(st, r)
+	r.PerWarp = r.PerWarp || st.m.Width == 1 || !allMeet(st, r) || !waitsInTurn(r)
 	liveAcross(f, r)
 	return nil
 }
@@ -122,13 +122,29 @@ func oneWarp(f *ir.Func) {
 	}
 }
 
-// allMeet reports that all warps of the block provably wait at the same points in the same order.
+// waitsInTurn reports that a warp that waits on memory between two barriers can be left there until the others have come to the second one.
+// Not where a mark bounds how far warps run ahead: what it waits for may be written behind the mark by a warp that would wait there for all.
+// And not where a barrier finds something out, which is added up from the first warp to the last.
+func waitsInTurn(r *ir.Regions) bool {
+	yields, plain := false, true
+	for _, p := range r.Points {
+		yields = yields || isYield(p.At)
+		plain = plain && (isYield(p.At) || p.At.BarKind == ir.BarSync)
+	}
+	return plain || !yields
+}
+
+// allMeet reports that all warps of the block provably wait at the same barriers in the same order, whichever of them wait on memory
+// in between.
 func allMeet(st *state, r *ir.Regions) bool {
 	f := st.f
 	a := st.shapes()
 	waits := map[*ir.Block]bool{}
 	for _, p := range r.Points {
 		in := p.At
+		if isYield(in) {
+			continue
+		}
 		if in.Op != ir.Bar || !in.Args[0].Const || !isZero(in.Args[1]) {
 			return false
 		}

@@ -15,7 +15,8 @@ const (
 )
 
 // width decides how many lanes run together and where they let others run. After it Module.Width is 32, or 1 where lanes
-// of a warp may wait on each other or are faster one by one, and every loop that waits on memory has a yield at its head.
+// of a warp may wait on each other or are faster one by one, and every loop that waits on memory has a yield before it goes round
+// again: what it waits for is mostly there when it first looks.
 //
 // A loop waits if whether it goes on depends on memory that others write: a volatile or ordered load from one address, or
 // an atomic with the same operands each time (a lock). A compare-and-swap with what was just read always lets some lane
@@ -61,9 +62,18 @@ func width(st *state) error {
 		y := f.NewInst(ir.CallRt, nil)
 		y.Entry, y.Sym = rtYield, "yield"
 		y.Line = l.Header.Term().Line
-		insertAt(l.Header, numPhis(l.Header), y)
+		beforeTerm(latchOf(f, l), y)
 	}
+	f.Rewire()
 	return nil
+}
+
+// latchOf is the block that all ways back to a loop's header lead through.
+func latchOf(f *ir.Func, l *ir.Loop) *ir.Block {
+	if len(l.Latches) == 1 && len(l.Latches[0].Succs()) == 1 {
+		return l.Latches[0]
+	}
+	return mergePreds(f, l.Header, l.Latches)
 }
 
 // returnApart reports an operation that lanes do together between calls from which they return in different iterations: the

@@ -15,8 +15,11 @@ func (e *emitter) slots() {
 	if r == nil {
 		return
 	}
+	e.settleRegions()
 	if r.PerWarp {
 		e.layoutCollect()
+	}
+	if r.PerWarp || e.regionsWait() {
 		e.frame = max(64, (e.coll.bytes+63)&^63) // the warp's state
 	}
 	across := map[*ir.Value]pointSet{}

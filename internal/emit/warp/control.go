@@ -88,7 +88,11 @@ func (e *emitter) rtCall(ret ll.Type, i int, args ...ll.Val) ll.Val {
 func emitCallRt(e *emitter, in *ir.Inst) {
 	c := &e.ctx
 	if k := e.pointOf(in.Block); k > 0 && e.f.Regions.Points[k-1].At == in {
-		e.perWarpYield(k)
+		if e.f.Regions.PerWarp {
+			e.perWarpYield(k)
+		} else {
+			e.regionYield(k)
+		}
 		return
 	}
 	if in.Entry == image.RtYield || in.Entry == image.RtNanosleep {

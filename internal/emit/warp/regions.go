@@ -17,6 +17,8 @@ type span struct {
 	start  *ir.Block
 	blocks []*ir.Block
 	ends   []int
+	waits  []int       // points at which a warp may wait on memory on the way
+	again  []*ir.Block // what may follow these
 }
 
 // maxRepeat is by how much the text may grow for loops of their own.
@@ -32,10 +34,14 @@ func (e *emitter) spans() (out []span) {
 	for k := range len(e.f.Regions.Points) + 1 {
 		start := e.f.Blocks[0]
 		if k > 0 {
+			if e.waitsAt(k) { // in the middle of others
+				out = append(out, span{})
+				continue
+			}
 			start = e.f.Regions.Points[k-1].Next
 		}
 		s := e.spanFrom(start, places)
-		for _, b := range s.blocks {
+		for _, b := range slices.Concat(s.blocks, s.again) {
 			more -= len(b.Insts)
 		}
 		if more < 0 {
@@ -47,15 +53,38 @@ func (e *emitter) spans() (out []span) {
 }
 
 func (e *emitter) spanFrom(start *ir.Block, places ir.BlockNums) span {
-	s := span{start: start}
-	seen := map[*ir.Block]bool{start: true}
-	ends := map[int]bool{}
+	ends, waits := map[int]bool{}, map[int]bool{}
+	first, again := map[*ir.Block]bool{}, map[*ir.Block]bool{}
+	e.reach(start, first, ends, waits)
+	for done := 0; done < len(waits); { // behind one there may be others
+		done = len(waits)
+		for _, k := range slices.Sorted(maps.Keys(waits)) {
+			e.reach(e.f.Regions.Points[k-1].Next, again, ends, waits)
+		}
+	}
+	place := func(b *ir.Block) int { i, _ := places.Of(b); return i }
+	inOrder := func(set map[*ir.Block]bool) []*ir.Block {
+		return slices.SortedFunc(maps.Keys(set), func(a, b *ir.Block) int { return place(a) - place(b) })
+	}
+	return span{start: start, blocks: inOrder(first), ends: slices.Sorted(maps.Keys(ends)), waits: slices.Sorted(maps.Keys(waits)), again: inOrder(again)}
+}
+
+// reach adds the blocks from start to the next points, and those points.
+func (e *emitter) reach(start *ir.Block, seen map[*ir.Block]bool, ends, waits map[int]bool) {
+	if seen[start] {
+		return
+	}
+	seen[start] = true
 	work := []*ir.Block{start}
 	for len(work) > 0 {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		if k := e.pointOf(b); k > 0 {
-			ends[k] = true
+			if e.waitsAt(k) {
+				waits[k] = true
+			} else {
+				ends[k] = true
+			}
 			continue
 		}
 		if len(b.Succs()) == 0 {
@@ -68,10 +97,6 @@ func (e *emitter) spanFrom(start *ir.Block, places ir.BlockNums) span {
 			}
 		}
 	}
-	place := func(b *ir.Block) int { i, _ := places.Of(b); return i }
-	s.blocks = slices.SortedFunc(maps.Keys(seen), func(a, b *ir.Block) int { return place(a) - place(b) })
-	s.ends = slices.Sorted(maps.Keys(ends))
-	return s
 }
 
 // regionLoops writes the loops over warps, one for each region.
@@ -89,9 +114,11 @@ func (e *emitter) regionLoops(spans []span) {
 			}
 		}
 	}
-	o.Br("region.0")
+	e.beginWaits(spans)
 	for k, s := range spans {
-		e.regionLoop(k, s)
+		if s.start != nil {
+			e.regionLoop(k, s)
+		}
 	}
 }
 
@@ -104,34 +131,17 @@ func (e *emitter) regionLoop(k int, s span) {
 		acc := o.Load("i32", c.redAcc, 0)
 		o.Store(acc, c.redDone, 0)
 	}
+	e.noneWaits(s)
 	o.Br(name("warp.head"))
 	o.Label(name("warp.head"))
 	next := e.countWarps(name("region"))
-	clear(c.sregs)
-	e.warpValues()
-	for _, in := range e.turnStarts() {
-		if in.Op == ir.EntryMask {
-			emitEntryMask(e, in)
-		}
-	}
-	for i, b := range s.blocks {
-		e.labels[b] = fmt.Sprintf("r%d.b%d", k, i)
-	}
-	clear(e.phis)
+	e.beginTurn()
 	c.warpNext = name("warp.next")
-	o.Br(e.labels[s.start])
-	for _, b := range s.blocks {
-		e.label(e.labels[b])
-		e.enter(b)
-		if k > 0 && b == s.start {
-			e.restore(k)
-		}
-		e.insts(b.Insts)
-	}
-	o.Line = 0
+	e.spanBody(fmt.Sprintf("r%d", k), s.blocks, func() { o.Br(e.labels[s.start]) })
 	o.Label(c.warpNext)
 	o.CondBr(next(c.warpNext), name("warp.head"), name("region.end"))
 	o.Label(name("region.end"))
+	e.waitRounds(k, s)
 	to := func(end int) string {
 		if end == 0 {
 			return "block.next"
@@ -157,4 +167,37 @@ func (e *emitter) regionLoop(k int, s span) {
 		text += fmt.Sprintf(" i32 %d, label %%%s", pc, to(end))
 	}
 	o.Do("%s ]", text)
+}
+
+// beginTurn computes what holds for the warp whose turn it is.
+func (e *emitter) beginTurn() {
+	clear(e.ctx.sregs)
+	e.warpValues()
+	for _, in := range e.turnStarts() {
+		if in.Op == ir.EntryMask {
+			emitEntryMask(e, in)
+		}
+	}
+}
+
+// spanBody writes blocks under labels of their own, behind the jump to one of them.
+func (e *emitter) spanBody(name string, blocks []*ir.Block, jump func()) {
+	for i, b := range blocks {
+		e.labels[b] = fmt.Sprintf("%s.b%d", name, i)
+	}
+	clear(e.phis)
+	jump()
+	resume := map[*ir.Block]int{}
+	for i, p := range e.f.Regions.Points {
+		resume[p.Next] = i + 1
+	}
+	for _, b := range blocks {
+		e.label(e.labels[b])
+		e.enter(b)
+		if k := resume[b]; k > 0 {
+			e.restore(k)
+		}
+		e.insts(b.Insts)
+	}
+	e.Line = 0
 }

@@ -219,9 +219,20 @@ func (k *kernel) prepare(grid [3]uint32, block [3]uint32, dynamic uint32, args .
 	le.PutUint64(w[image.WorkerLocal:], address(local))
 	le.PutUint64(w[image.WorkerSharedWindow:], address(shared))
 	n := uint64(grid[0]) * uint64(grid[1]) * uint64(grid[2])
-	return func() uint32 {
-		r, _, _ := purego.SyscallN(k.mapping.Entry(), uintptr(address(l)), uintptr(address(w)), 0, uintptr(n))
+	run := func(first, count uint64) uint32 {
+		r, _, _ := purego.SyscallN(k.mapping.Entry(), uintptr(address(l)), uintptr(address(w)), uintptr(first), uintptr(count))
 		runtime.KeepAlive([]any{p, shared, frame, local, l, w, vars, rts, args})
 		return uint32(r)
+	}
+	return func() uint32 {
+		r := run(0, n)
+		for r == image.StopYield { // the block was left: it goes on, then those behind it
+			at := le.Uint64(w[image.WorkerBlock:])
+			le.PutUint32(w[image.WorkerResume:], 1)
+			if r = run(at, 1); r == 0 && at+1 < n {
+				r = run(at+1, n-at-1)
+			}
+		}
+		return r
 	}
 }

@@ -33,8 +33,11 @@ const (
 
 // blockFrame is the bytes of the frame that belong to the block.
 func (e *emitter) blockFrame() uint32 {
-	if r := e.f.Regions; r != nil && r.PerWarp {
+	switch r := e.f.Regions; {
+	case r != nil && r.PerWarp:
 		return blockBytes
+	case e.regionsWait():
+		return waitBytes
 	}
 	return 0
 }

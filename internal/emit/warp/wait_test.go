@@ -9,10 +9,20 @@ import (
 )
 
 func init() {
-	yield = uint64(purego.NewCallback(func(l, w uintptr) uintptr { yields++; return 0 }))
+	yield = uint64(purego.NewCallback(func(l, w uintptr) uintptr {
+		if yields++; leave && yields%2 == 0 {
+			left++
+			return 1
+		}
+		return 0
+	}))
 }
 
-var yields int
+var (
+	yields int
+	leave  bool // every second yield asks the code to leave its block
+	left   int
+)
 
 // TestYieldNumber: the passes write the runtime's number of yield without knowing images.
 func TestYieldNumber(t *testing.T) {
@@ -62,6 +72,34 @@ func TestFlag(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWaitsInRegions: where all warps meet at all barriers, those that wait on memory in between are left and tried again, also when the whole
+// block was left meanwhile. Each region keeps its own loop over the warps.
+func TestWaitsInRegions(t *testing.T) {
+	defer func() { leave = false }()
+	for _, leave = range []bool{false, true} {
+		each(t, "wait.ptx", "rounds", [3]uint32{96, 1, 1}, func(t *testing.T, k *kernel) {
+			in, out, left0 := ints(96, func(i int) int32 { return int32(i*i%101 + 1) }), make([]int32, 96), left
+			ok(t, k.launch(t, [3]uint32{1, 1, 1}, [3]uint32{96, 1, 1}, 0, in, out, int32(3)))
+			for i, v := range out {
+				// In each round the first warp waits for the second, and this for the third.
+				want := 10*in[i] + []int32{7, 0, 0}[i/32]
+				for r := range int32(3) {
+					want += []int32{r*8 + 2 + r*8 + 3, r*8 + 3, 0}[i/32] + in[95-i] + r
+				}
+				if v != want {
+					t.Fatalf("out[%d] = %d, not %d", i, v, want)
+				}
+			}
+			if k.meta.Block != [3]uint32{} && k.meta.FrameBlock != 64 || !k.meta.Resumable || !k.meta.Spins { // of any shape they have a program counter each
+				t.Errorf("%d bytes of state, resumable: %v, spins: %v", k.meta.FrameBlock, k.meta.Resumable, k.meta.Spins)
+			}
+			if leave != (left > left0) {
+				t.Errorf("the block was left %d times", left-left0)
+			}
+		})
+	}
 }
 
 func TestCasMax(t *testing.T) {
