@@ -181,7 +181,7 @@ func (x *formsRun) String() string {
 
 // program goes through the forms of one program.
 func (x *formsRun) program(i int) {
-	seed := *firstSeed + uint64(i)
+	seed := *firstSeed + uint64(i)**seedStep
 	x.programs++
 	p := New(catalog(), seed)
 	fs, err := formsOf(p)

@@ -44,6 +44,10 @@ func New(c *Catalog, seed uint64) *Program {
 	}
 	m.prog.Uniform = m.Uint32() % 16
 	m.whole = m.prog.blockThreads()%32 == 0
+	if seed%3 == 0 {
+		m.regularly()
+		return m.prog
+	}
 	if m.IntN(16) == 0 {
 		m.prog.Block, m.prog.Grid = [3]uint32{uint32(32 * (1 + m.IntN(4))), 1, 1}, [3]uint32{uint32(1 + m.IntN(3)), 1, 1}
 		m.walking()

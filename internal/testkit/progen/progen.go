@@ -3,7 +3,7 @@
 // through pointers, shared and local memory, shuffles and votes of whole warps, barriers in uniform flow, by warps and with
 // threads that have ended, and atomics whose result does not depend on their order; accesses of mixed widths to one place with stores, fences,
 // volatile and ordered accesses between; tables that all blocks read; counts of bytes; warps that hand over global memory at a barrier;
-// threads that walk by themselves (walk.go); vector registers and variables of functions (vectors.go); sorting networks with chains of conditions between barriers, and byte tables in loops that go
+// threads that walk by themselves (walk.go); kernels as people write them (regular.go); vector registers and variables of functions (vectors.go); sorting networks with chains of conditions between barriers, and byte tables in loops that go
 // on by the block's size (network.go); carries over many words; ways that end in a trap and are never taken; a dozen levels of choices and
 // loops; blocks whose warps hold several rows or lanes without a thread. Two executors must
 // leave the same bytes in memory.
@@ -64,6 +64,7 @@ type Program struct {
 	bins        bool     // some statement counts in bins
 	pairs       bool     // some statement exchanges pairs
 	alone       []string // instead of all that: threads that walk by themselves
+	regular     []string // or a regular program
 }
 
 // Threads is how many run.
@@ -122,6 +123,13 @@ func (p *Program) Text() string {
 		w.function(i, f)
 	}
 	w.WriteString(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 cells, .param .u32 uniform)\n{\n")
+	if p.regular != nil {
+		for _, l := range p.regular {
+			w.p("%s", l)
+		}
+		w.WriteString("}\n")
+		return w.String()
+	}
 	w.registers()
 	if p.alone != nil {
 		w.walk(p)

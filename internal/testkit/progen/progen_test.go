@@ -24,6 +24,7 @@ import (
 
 var (
 	firstSeed = flag.Uint64("seed", 1, "the first seed")
+	seedStep  = flag.Uint64("step", 1, "how far seeds are apart; from 3 by 3: regular programs only")
 	seeds     = flag.Int("seeds", 24, "how many programs TestCPU compares")
 	goOn      = flag.Duration("for", 0, "how long TestCPU goes on after its seeds; go test -fuzz gives a program ten seconds, which a busy machine does not keep")
 	reduce    = flag.Int("reduce", 150, "how many smaller programs to try of one that fails")
@@ -275,7 +276,7 @@ func TestCPU(t *testing.T) {
 func (x *pair) compare(t *testing.T) {
 	begun, n := time.Now(), 0
 	for ; n < *seeds || time.Since(begun) < *goOn; n++ {
-		x.check(t, *firstSeed+uint64(n))
+		x.check(t, *firstSeed+uint64(n)**seedStep)
 	}
 	t.Logf("%d programs of %d operations, %d of them not supported", n, x.catalog.Len(), x.unsupported)
 	if x.unsupported > n/4 {
