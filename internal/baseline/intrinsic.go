@@ -31,7 +31,7 @@ func init() {
 	}
 	exactNames = map[string]func(*gen, *inst){
 		"llvm.x86.avx512.mask.gather.dpi.512": gatherX86, "llvm.x86.avx512.mask.gather.dps.512": gatherX86, "llvm.x86.avx512.mask.scatter.dpi.512": scatterX86,
-		"llvm.x86.avx512.vpermi2var.d.512": permute2, "llvm.x86.avx512.vpdpbusd.512": dot,
+		"llvm.x86.avx512.mask.compress.v16i32": compress, "llvm.x86.avx512.vpermi2var.d.512": permute2, "llvm.x86.avx512.vpdpbusd.512": dot,
 		"llvm.x86.avx512.pmaddw.d.512": func(g *gen, in *inst) { g.vectorBinary(in, x86.VPMADDWD) },
 		"llvm.x86.avx512.add.ps.512":   roundedTo(x86.VADDPS), "llvm.x86.avx512.add.pd.512": roundedTo(x86.VADDPD),
 		"llvm.x86.avx512.sub.ps.512": roundedTo(x86.VSUBPS), "llvm.x86.avx512.sub.pd.512": roundedTo(x86.VSUBPD),

@@ -233,6 +233,19 @@ func permute2(g *gen, in *inst) {
 	g.put(in.res, 0, 2, r, 64)
 }
 
+// compress puts the lanes of a mask behind each other, and those of another vector behind them.
+func compress(g *gen, in *inst) {
+	x := g.reg(in.args[0], 0, 2)
+	r := g.fresh()
+	g.V(x86.VMOVDQU, 2, r, 0, g.rm(in.args[1], 0, 2))
+	if g.mask(in.args[2], 0, 16) {
+		g.MovImm(x86.RAX, 0xffff)
+		g.V(x86.KMOVWFrom, 0, 1, 0, x86.R(x86.RAX))
+	}
+	g.VK(x86.VPCOMPRESSD, 2, x, 0, x86.R(r), 1) // the destination stands where others have their source
+	g.put(in.res, 0, 2, r, 64)
+}
+
 // dot adds products of bytes.
 func dot(g *gen, in *inst) {
 	u, s := g.reg(in.args[1], 0, 2), g.rm(in.args[2], 0, 2)

@@ -149,7 +149,7 @@ var takes = [NumOps]string{
 
 	CondBr: "uniform", Switch: "return", Trap: "stop",
 
-	KeepBegin: "iters",
+	KeepBegin: "iters", StoreKept: "space align",
 }
 
 // parsedTakes has a bit for each row of attributes.

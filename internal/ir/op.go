@@ -193,6 +193,7 @@ const (
 	FirstLane // of lane 0, whether it acts or not
 	KeepBegin // (iteration) what follows, up to Keep, is done once a row of blocks, for each of the first Iters iterations of a loop
 	Keep      // (values) the same, kept for the blocks that follow in the row
+	StoreKept // (addr, values…, an i1 for each) Space: of its words a lane stores those with their i1 one behind the other from addr on
 
 	NumOps
 )
@@ -260,6 +261,7 @@ var rows = [NumOps]Row{
 	EntryMask: {"entrymask", 0, 1, 0, LanesVarying}, AnyLane: {"anylane", 1, 1, 0, LanesWarp}, AllLanes: {"alllanes", 1, 1, 0, LanesWarp},
 	FirstLane: {"firstlane", 1, 1, 0, LanesWarp},
 	KeepBegin: {"keep.begin", -1, 0, Reads | Writes, 0}, Keep: {"keep", -1, -1, Reads | Writes, LanesVarying},
+	StoreKept: {"store.kept", -1, 0, Writes, 0},
 }
 
 // Row is the operation's row.

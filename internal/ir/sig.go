@@ -53,6 +53,7 @@ var sigs = [NumOps]string{
 	Br: "=", CondBr: "= i1", Switch: "= i32", Ret: "= V...", Exit: "=", Trap: "=",
 
 	EntryMask: "i1 =", AnyLane: "i1 = i1", AllLanes: "i1 = i1", FirstLane: "I = I", KeepBegin: "= i64?", Keep: "V... = V...",
+	StoreKept: "= i64 V...",
 }
 
 // sigItem is one position of a signature.

@@ -31,7 +31,7 @@ func window(st *state) error {
 // accesses reports an operation whose first operand is an address in its space.
 func accesses(in *ir.Inst) bool {
 	switch in.Op {
-	case ir.Load, ir.Store, ir.Atomic, ir.AtomicCAS, ir.CopyAsync:
+	case ir.Load, ir.Store, ir.StoreKept, ir.Atomic, ir.AtomicCAS, ir.CopyAsync:
 		return true
 	}
 	return false

@@ -108,6 +108,7 @@ var (
 var (
 	VPERMD, VPERMQ            = both(p66, m38, 0x36), only(p66, m38, 0x36, 1)
 	VPERMI2D, VPERMI2Q        = only(p66, m38, 0x76, 0), only(p66, m38, 0x76, 1)
+	VPCOMPRESSD               = only(p66, m38, 0x8b, 0).of(one4)
 	VPERMQImm                 = exact(p66, m3A, 0x00, 1)
 	VPSHUFB                   = both(p66, m38, 0x00)
 	VPACKSSWB                 = both(p66, m0F, 0x63)

@@ -91,6 +91,7 @@ var encodings = []struct {
 	{"vpmovm2d zmm4, k1", func(a *Asm) { a.V(VPMOVM2D, 2, 4, 0, R(1)) }},
 	{"vpermd zmm4, zmm5, zmm6", func(a *Asm) { a.V(VPERMD, 2, 4, 5, R(6)) }},
 	{"vpermi2q zmm4, zmm5, zmm6", func(a *Asm) { a.V(VPERMI2Q, 2, 4, 5, R(6)) }},
+	{"vpcompressd zmm6{k1}, zmm5", func(a *Asm) { a.VK(VPCOMPRESSD, 2, 5, 0, R(6), 1) }},
 	{"vpgatherqd ymm3{k1}, [rax+zmm22]", func(a *Asm) {
 		a.Vector(Vec{Op: VPGATHERQD, L: 2, Dst: 3, RM: M(Mem{Base: RAX, Index: 22, Scale: 1, Vector: true}), Mask: 1, Imm: -1})
 	}},

@@ -49,13 +49,13 @@ func init() {
 
 		ir.Br: emitBr, ir.CondBr: emitCondBr, ir.Switch: emitSwitch, ir.Ret: emitRet, ir.Exit: emitExit, ir.Trap: emitTrap,
 
-		ir.EntryMask: emitNever, ir.AnyLane: emitNever, ir.AllLanes: emitNever, ir.FirstLane: emitNever, ir.KeepBegin: emitNever, ir.Keep: emitNever,
+		ir.EntryMask: emitNever, ir.AnyLane: emitNever, ir.AllLanes: emitNever, ir.FirstLane: emitNever, ir.KeepBegin: emitNever, ir.Keep: emitNever, ir.StoreKept: emitNever,
 	}
 	for _, op := range []ir.Op{ir.SReg, ir.FExp2, ir.FLog2, ir.IsSpace, ir.TexRead, ir.TexWrite, ir.Tensor, ir.Shfl, ir.VoteAny, ir.VoteAll, ir.VoteUni, ir.Ballot, ir.MatchAny,
 		ir.MatchAll, ir.Redux, ir.ActiveMask, ir.Elect, ir.WarpSync, ir.LdMatrix, ir.StMatrix, ir.MovMatrix, ir.Bar, ir.GridSync, ir.Clock, ir.CallRt, ir.Asm, ir.AsmPure} {
 		ways[op] = Missing
 	}
-	for _, op := range []ir.Op{ir.Invalid, ir.LaneMask, ir.EntryMask, ir.AnyLane, ir.AllLanes, ir.FirstLane, ir.KeepBegin, ir.Keep} {
+	for _, op := range []ir.Op{ir.Invalid, ir.LaneMask, ir.EntryMask, ir.AnyLane, ir.AllLanes, ir.FirstLane, ir.KeepBegin, ir.Keep, ir.StoreKept} {
 		ways[op] = Elsewhere
 	}
 	fillNVPTX()

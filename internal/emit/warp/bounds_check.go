@@ -27,7 +27,7 @@ func (e *emitter) bounded(in *ir.Inst, size int, mask ll.Val, all bool) {
 	case in.Space == ir.Local:
 		e.boundedLocal(in, int64(size), mask, all)
 	case in.Space == ir.Shared && e.cfg.Bounds:
-		e.boundedShared(in, int64(size), mask, all)
+		e.boundedShared(in, ll.Int("i64", int64(size)), mask, all)
 	}
 }
 
@@ -44,8 +44,15 @@ func (e *emitter) boundedLocal(in *ir.Inst, size int64, mask ll.Val, all bool) {
 	e.orOutside(in, outside, ll.Splat(a.T.Lanes(), ll.Int("i1", 0)), mask, all)
 }
 
-func (e *emitter) boundedShared(in *ir.Inst, size int64, mask ll.Val, all bool) {
+// boundedShared is the test for shared memory; the size may be a lane's own.
+func (e *emitter) boundedShared(in *ir.Inst, size, mask ll.Val, all bool) {
 	a := e.offset(in)
+	switch n, m := a.T.Lanes(), size.T.Lanes(); {
+	case n > m:
+		size = e.splatN(size, n)
+	case m > n:
+		a = e.splatN(a, m)
+	}
 	wide := func(x ll.Val) ll.Val { return e.splatN(e.ZExt(x, "i64"), a.T.Lanes()) }
 	total := wide(e.load("i32", e.ctx.launch, image.LaunchSharedTotal, invariant))
 	far := e.ICmp("uge", a, a.Int(hardwareWindow))
@@ -54,7 +61,7 @@ func (e *emitter) boundedShared(in *ir.Inst, size int64, mask ll.Val, all bool) 
 		far = e.ICmp("uge", rank, wide(e.clusterReg(ir.ClusterNctaRank)))
 		a = e.And(a, a.Int(image.ClusterStride-1))
 	}
-	e.orOutside(in, e.Or(far, e.ICmp("ugt", e.Add(a, a.Int(size)), total)), far, mask, all)
+	e.orOutside(in, e.Or(far, e.ICmp("ugt", e.Add(a, size), total)), far, mask, all)
 }
 
 // offset is an access's offset in its space: one, or one a lane.

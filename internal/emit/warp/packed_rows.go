@@ -76,6 +76,13 @@ func (e *emitter) loadPacked(p ll.Val, align int) []ll.Val {
 
 // storePacked is the way back.
 func (e *emitter) storePacked(words []ll.Val, p ll.Val, align int) {
+	for j, x := range e.packRows(words) {
+		e.Store(x, e.at(p, 64*j), align)
+	}
+}
+
+// packRows turns words of all lanes into the lanes' rows, two in a vector.
+func (e *emitter) packRows(words []ll.Val) (rows []ll.Val) {
 	for h := range 2 {
 		var q square
 		for i := range q.x {
@@ -87,8 +94,7 @@ func (e *emitter) storePacked(words []ll.Val, p ll.Val, align int) {
 		e.exchangeBits(&q, 2, 3, nil)
 		e.exchangeBits(&q, 1, 2, nil)
 		e.exchangeBits(&q, 0, 1, func(vector, place int) cell { return cell{2*vector + place/packedRow, place % packedRow} })
-		for j, x := range q.x {
-			e.Store(x, e.at(p, 512*h+64*j), align)
-		}
+		rows = append(rows, q.x[:]...)
 	}
+	return rows
 }

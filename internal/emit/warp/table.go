@@ -48,7 +48,7 @@ func init() {
 
 		ir.Br: emitBr, ir.CondBr: emitCondBr, ir.Switch: emitSwitch, ir.Ret: emitExit, ir.Exit: emitExit, ir.Trap: emitTrap,
 
-		ir.EntryMask: emitEntryMask, ir.AnyLane: emitAnyLane, ir.AllLanes: emitAllLanes, ir.FirstLane: emitFirstLane, ir.KeepBegin: emitKeepBegin, ir.Keep: emitKeep,
+		ir.EntryMask: emitEntryMask, ir.AnyLane: emitAnyLane, ir.AllLanes: emitAllLanes, ir.FirstLane: emitFirstLane, ir.KeepBegin: emitKeepBegin, ir.Keep: emitKeep, ir.StoreKept: emitStoreKept,
 	}
 }
 
