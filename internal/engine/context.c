@@ -177,6 +177,12 @@ static int refuse(struct kz_ctx *c, const struct kz_op *op, uint64_t first, stru
 	return (int)(f->kind = kind);
 }
 
+void kz_spent(uint64_t ns) {
+	_Atomic uint64_t *spent = atomic_load_explicit(&kernel_ns, memory_order_relaxed), *listed = atomic_load_explicit(&kernel_ns_listed, memory_order_relaxed);
+	if (spent) atomic_fetch_add_explicit(spent, ns, memory_order_relaxed);
+	if (listed) atomic_fetch_add_explicit(listed, ns, memory_order_relaxed);
+}
+
 int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count, struct kz_fault *f) {
 	kz_entry fn;
 	const void *l = op;
@@ -201,7 +207,7 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	_Atomic uint64_t *spent = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns, memory_order_relaxed) : NULL;
 	_Atomic uint64_t *listed = op->kind == KZ_OP_KERNEL ? atomic_load_explicit(&kernel_ns_listed, memory_order_relaxed) : NULL;
 	_Atomic uint64_t *own = op->kind == KZ_OP_KERNEL ? (_Atomic uint64_t *)c->k->i.times : NULL;
-	int64_t t0 = own || ((spent || listed) && timed(op->u.kernel.k, count)) ? kz_nanos() : 0;
+	int64_t t0 = own || ((spent || listed) && !c->stretch && timed(op->u.kernel.k, count)) ? kz_nanos() : 0;
 	kz_fpmode old = kz_fp_enter(ftz);
 	if (op->began) atomic_store_explicit(&c->began, op->began, memory_order_release);
 	c->armed = 1;
@@ -211,9 +217,8 @@ int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t c
 	kz_fp_leave(old);
 	if (t0) {
 		c->took = kz_nanos() - t0;
-		uint64_t ns = (uint64_t)c->took, all = stands_for(op->u.kernel.k, ns, count);
-		if (spent) atomic_fetch_add_explicit(spent, all, memory_order_relaxed);
-		if (listed) atomic_fetch_add_explicit(listed, all, memory_order_relaxed);
+		uint64_t ns = (uint64_t)c->took;
+		if (!c->stretch) kz_spent(stands_for(op->u.kernel.k, ns, count));
 		if (own) atomic_fetch_add_explicit(own, ns, memory_order_relaxed);
 		if (own && first == 0) atomic_fetch_add_explicit(own + 1, 1, memory_order_relaxed);
 	}

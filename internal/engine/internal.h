@@ -196,6 +196,7 @@ struct kz_ctx {
 	uint32_t masked; // signals that the thread had blocked: kz_fault_unmask
 	_Atomic uint64_t kernels; // launches that it began; written by its thread only
 	int64_t took;             // ns that kz_run_blocks measured last; 0: it did not
+	bool stretch;             // kz_spin_blocks looks at the clock, for all blocks that it runs
 	_Atomic uint32_t began; // kz_op.began of what it runs, for the watchdog; 0: nothing that is watched
 	pthread_t thread;       // the one that has it
 	struct kz_ctx *prev_all, *next_all; // guarded by e->ctx_lock
@@ -226,6 +227,7 @@ enum { KZ_PARKED = -1 };
 
 // Runs blocks of op on c under fault capture. 0, or the fault kind, with *f filled; KZ_PARKED: the block waits, and goes on
 // when it is run again with w.resume set and the same areas.
+void kz_spent(uint64_t ns); // of kernels, for who counts them
 int kz_run_blocks(struct kz_ctx *c, struct kz_op *op, uint64_t first, uint64_t count, struct kz_fault *f);
 
 // --- domains (domain.c) ---

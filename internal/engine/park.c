@@ -130,6 +130,8 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 	uint32_t waits = 0; // blocks parked again since one ended
 	bool fresh = true;  // the next one may be a new block
 	int64_t since = kz_nanos(); // when a block of this worker last began or ended
+	const int64_t began = since;
+	c->stretch = true; // the blocks are too short for a clock each
 	for (;;) {
 		uint64_t block = 0;
 		struct kz_area *a = NULL;
@@ -179,6 +181,8 @@ int kz_spin_blocks(struct kz_ctx *c, struct kz_op *op, struct kz_fault *f) {
 		if (!atomic_load_explicit(&j->ended, memory_order_relaxed)) atomic_store_explicit(&j->ended, true, memory_order_relaxed);
 		if (c->nparked >= AHEAD) since = kz_nanos();
 	}
+	c->stretch = false;
+	kz_spent((uint64_t)(kz_nanos() - began));
 	while (c->parked) { // after a fault
 		struct kz_area *a = c->parked;
 		c->parked = a->next;
