@@ -17,7 +17,10 @@ func packStores(st *state) error {
 		return st.unchanged()
 	}
 	st.f.Rewire()
-	p := &packer{f: st.f, taken: map[*ir.Block]bool{}}
+	p := &packer{f: st.f, taken: map[*ir.Block]bool{}, least: leastKept}
+	if st.always("pack_stores") {
+		p.least = 1
+	}
 	var found []*packing
 	for _, b := range st.f.RPO() {
 		if c := p.from(b); c != nil {
@@ -48,6 +51,7 @@ const leastKept, mostKept = 5, 16
 type packer struct {
 	f     *ir.Func
 	taken map[*ir.Block]bool // heads of links
+	least int
 }
 
 // packing is stores that follow each other.
@@ -104,7 +108,7 @@ func (p *packer) from(b *ir.Block) *packing {
 		c.links = append(c.links, l)
 		b = l.join
 	}
-	if len(c.links) < leastKept {
+	if len(c.links) < p.least {
 		return nil
 	}
 	for _, l := range c.links {
