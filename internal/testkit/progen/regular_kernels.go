@@ -13,7 +13,7 @@ var regularKernels = []struct {
 }{
 	{elements, rowBlocks}, {unrolledElements, rowBlocks}, {rowsOfBlocks, rowBlocks}, {products, tileBlocks}, {groups, rowBlocks}, {windows, rowBlocks},
 	{stencil, tileBlocks}, {transposed, tileBlocks}, {chosen, rowBlocks}, {counted, rowBlocks}, {sharedTables, rowBlocks},
-	{saturated, rowBlocks},
+	{saturated, rowBlocks}, {lookedBack, rowBlocks},
 }
 
 // elements are computed one by one: each thread's own, or those that lie a grid apart.
