@@ -2,6 +2,7 @@ package pass
 
 import (
 	"maps"
+	"slices"
 
 	"kudzu/internal/analysis"
 	"kudzu/internal/ir"
@@ -29,22 +30,36 @@ func crossBlockMemo(st *state) error {
 		return st.unchanged()
 	}
 	k := &keeper{f: st.f, a: st.shapes(), moved: map[*ir.Value]bool{}, any: st.always("cross_block_memo")}
+	k.ways = map[*ir.Block][]*ir.Block{}
 	if k.a.li.Irreducible {
 		return st.unchanged()
 	}
 	k.plain = k.unordered()
 	k.compare()
-	most := memoBytes / warps
-	room := most
+	taken := map[*ir.Block]int{}
 	for _, b := range st.f.Blocks {
 		if l := k.a.li.Innermost(b); l == nil || l.Parent == nil && innermost(k.a.li, l) {
-			room -= k.block(b, l, room)
+			if n := k.block(b, l, memoBytes/warps-alongside(b, taken)); n > 0 {
+				taken[b] = n
+			}
 		}
 	}
-	if room == most {
+	if len(taken) == 0 {
 		return st.unchanged()
 	}
 	return nil
+}
+
+// alongside sums what is taken in blocks that run before or after b, not instead of it.
+func alongside(b *ir.Block, taken map[*ir.Block]int) int {
+	sum := 0
+	after := analysis.Reach([]*ir.Block{b}, nil)
+	for x, n := range taken {
+		if after[x] || analysis.Reach([]*ir.Block{x}, nil)[b] {
+			sum += n
+		}
+	}
+	return sum
 }
 
 // keeper finds what does not change from block to block: in a loop, what is the same in the same iteration.
@@ -54,6 +69,9 @@ type keeper struct {
 	moved map[*ir.Value]bool
 	plain map[*ir.Block]bool // where plain loads count
 	any   bool               // whether it pays or not
+
+	ways  map[*ir.Block][]*ir.Block // those on the ways to a block from its immediate dominator, which is one of them
+	going map[*ir.Block]bool        // the heads of loops and the points where ways meet that were asked about: whether these are decided
 }
 
 // unordered finds the blocks of code where no thread has written to memory that others see, in a kernel without atomics, fences and
@@ -122,6 +140,7 @@ func storeBefore(b *ir.Block, written map[*ir.Block]bool) bool {
 func (k *keeper) compare() {
 	for changed := true; changed; {
 		changed = false
+		k.going = map[*ir.Block]bool{} // what is found moved later in this round is asked about again in the next one
 		for _, b := range k.a.rpo {
 			for _, in := range b.Insts {
 				if len(in.Results) > 0 && !k.moved[in.Results[0]] && !k.same(in) {
@@ -303,8 +322,8 @@ func (k *keeper) counter(l *ir.Loop) *ir.Value {
 	return phi.Results[0]
 }
 
-// unmoved reports a value that is the same in the next block of a row, seen from block at: what a loop leaves behind is not, for it
-// may have had more iterations.
+// unmoved reports a value that is the same in the next block of a row, seen from block at. What a loop leaves behind is, if the loop
+// has as many iterations then.
 func (k *keeper) unmoved(v *ir.Value, at *ir.Block) bool {
 	if v.Const {
 		return true
@@ -312,8 +331,29 @@ func (k *keeper) unmoved(v *ir.Value, at *ir.Block) bool {
 	if v.Def == nil || k.moved[v] {
 		return false
 	}
-	l := k.a.li.Innermost(v.Def.Block)
-	return l == nil || l.Contains(at)
+	for l := k.a.li.Innermost(v.Def.Block); l != nil && !l.Contains(at); l = l.Parent {
+		if !k.decided(l.Header, l.Blocks) {
+			return false
+		}
+	}
+	return true
+}
+
+// decided reports that control leaves each of the blocks as it does in the next block of a row. They are those of the loop with this
+// head, or those on the ways to this point.
+func (k *keeper) decided(to *ir.Block, blocks []*ir.Block) bool {
+	if ok, known := k.going[to]; known {
+		return ok
+	}
+	for _, b := range blocks {
+		t := b.Term()
+		if t.Op != ir.Br && (t.Op != ir.CondBr || !k.unmoved(t.Args[0], b)) {
+			k.going[to] = false
+			return false
+		}
+	}
+	k.going[to] = true
+	return true
 }
 
 // same reports an instruction that gives the same in the next block of a row.
@@ -333,7 +373,7 @@ func (k *keeper) same(in *ir.Inst) bool {
 			return false
 		}
 	default:
-		if in.Op.Row().Effects != 0 || in.Op.IsTerm() || len(in.Args) == 0 || in.Mask != nil || in.Op == ir.AnyLane || in.Op == ir.AllLanes || in.Op == ir.FirstLane {
+		if in.Op.Row().Effects != 0 || in.Op.IsTerm() || len(in.Args) == 0 || in.Mask != nil || in.Op == ir.FirstLane {
 			return false
 		}
 	}
@@ -345,25 +385,28 @@ func (k *keeper) same(in *ir.Inst) bool {
 	return true
 }
 
-// sameWay reports a block that is reached as in the next block of a row: the head of a loop, in the same iteration, or a point where one
-// branch, on something that does not move, leads to by one or two ways.
+// sameWay reports a block that is reached as in the next block of a row: the head of a loop, in the same iteration, or a point to which
+// branches on something that does not move lead, from where all ways to it part.
 func (k *keeper) sameWay(b *ir.Block) bool {
 	if l := k.a.li.Innermost(b); l != nil && l.Header == b {
 		return true
 	}
-	if len(b.Preds) != 2 {
-		return false
-	}
-	var from *ir.Block
-	for _, p := range b.Preds {
-		if len(p.Succs()) == 1 && len(p.Preds) == 1 {
-			p = p.Preds[0]
+	way, ok := k.ways[b]
+	if !ok {
+		from := k.a.dom.Idom(b)
+		seen := map[*ir.Block]bool{}
+		for work := slices.Clone(b.Preds); len(work) > 0; {
+			x := work[len(work)-1]
+			work = work[:len(work)-1]
+			if !seen[x] {
+				seen[x] = true
+				way = append(way, x)
+				if x != from {
+					work = append(work, x.Preds...)
+				}
+			}
 		}
-		if from != nil && p != from {
-			return false
-		}
-		from = p
+		k.ways[b] = way
 	}
-	t := from.Term()
-	return t.Op == ir.CondBr && k.unmoved(t.Args[0], b)
+	return k.decided(b, way)
 }

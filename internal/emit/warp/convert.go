@@ -81,6 +81,9 @@ func emitFExt(e *emitter, in *ir.Inst) {
 				x = e.FlushBits(x, ir.F32)
 			}
 		}
+		if f, ok := e.extended[x]; ok && to == ir.F32 {
+			return f
+		}
 		return e.FPExt(x, typ(to))
 	})
 }
@@ -129,4 +132,5 @@ func emitUnpack(e *emitter, in *ir.Inst) {
 		e.set(v, e.Recast(x, typ(v.Type)))
 		at += v.Type.Bits()
 	}
+	e.extendPairs(in, e.clean(from, e.lanesOf(in.Results[0])))
 }

@@ -81,6 +81,10 @@ func emitKeep(e *emitter, in *ir.Inst) {
 	p = place()
 	for i, r := range in.Results {
 		t := ll.Vec(e.w, typ(r.Type))
+		f, ok := e.readExtended(r.Type, e.at(p, k.off[i]))
 		e.set(r, o.Load(t, e.at(p, k.off[i]), 64))
+		if ok {
+			e.extended[e.vector(r)] = f
+		}
 	}
 }

@@ -90,14 +90,15 @@ type emitter struct {
 	phis   map[*ir.Inst]*phiPair
 	line   int32
 
-	dirty   map[*ir.Value]bool // NaNs of any bits, canonical where seen
-	numbers analysis.Numbers   // which f32 values are never NaN
-	keeps   map[*ir.Inst]*kept // by both ends
-	onces   map[*ir.Inst]*once
-	folds   map[*ir.Value]folded
-	asked   map[*ir.Value]int // analysis.Asked
-	low     map[*ir.Value]lowLanes
-	asIs    map[*ir.Inst]bool // bitcasts that do not count as seeing
+	dirty    map[*ir.Value]bool // NaNs of any bits, canonical where seen
+	numbers  analysis.Numbers   // which f32 values are never NaN
+	keeps    map[*ir.Inst]*kept // by both ends
+	onces    map[*ir.Inst]*once
+	folds    map[*ir.Value]folded
+	asked    map[*ir.Value]int // analysis.Asked
+	low      map[*ir.Value]lowLanes
+	extended map[ll.Val]ll.Val // halves that were made f32 already (extended.go)
+	asIs     map[*ir.Inst]bool // bitcasts that do not count as seeing
 	// Values that arithmetic reads.
 	computed map[*ir.Value]bool
 	used     map[*ir.Value]bool // that anything reads
@@ -146,7 +147,7 @@ func targetOf(cfg Config) target {
 
 func newEmitter(m *ir.Module, cfg Config) *emitter {
 	e := &emitter{m: m, f: m.Funcs[0], cfg: cfg, w: m.Width, jam: max(m.Jam, 1), vals: map[*ir.Value]*rep{}, cache: map[*ir.Value]ll.Val{}, halves: map[*ir.Value]ll.Val{}, images: map[*ir.Inst][]ll.Val{}, wides: map[*ir.Inst]wideImage{}, labels: map[*ir.Block]string{},
-		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, numbers: analysis.Numbers{}, asIs: map[*ir.Inst]bool{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, folds: map[*ir.Value]folded{}, low: map[*ir.Value]lowLanes{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
+		phis: map[*ir.Inst]*phiPair{}, dirty: map[*ir.Value]bool{}, numbers: analysis.Numbers{}, asIs: map[*ir.Inst]bool{}, extended: map[ll.Val]ll.Val{}, keeps: map[*ir.Inst]*kept{}, onces: map[*ir.Inst]*once{}, folds: map[*ir.Value]folded{}, low: map[*ir.Value]lowLanes{}, computed: map[*ir.Value]bool{}, used: map[*ir.Value]bool{}, scratch: map[string]ll.Val{}, wide: map[string]ll.Val{}, called: map[string]bool{}}
 	e.cpu, e.interleaved = targetOf(cfg), interleaving(m, cfg.Block)
 	if e.w == 32 {
 		e.asked = analysis.Asked(e.f)

@@ -97,7 +97,10 @@ func emitArith(e *emitter, in *ir.Inst) {
 			// Of two NaN operands the hardware keeps the second's payload, x86 the first's.
 			args[0], args[1] = args[1], args[0]
 		}
-		r := e.Arith(in, el, args)
+		r, ok := e.arithExtended(in, el, a, args)
+		if !ok {
+			r = e.Arith(in, el, args)
+		}
 		if el == ir.F64 && !e.computed[in.Results[0]] {
 			r = e.pickNaN(in, r, a)
 		}
