@@ -139,7 +139,7 @@ type Shape struct {
 	SegStride int64
 	Table     *[32]int64 // how far each lane lies above lane 0, where strides do not say it (they are 0 then)
 	// Guess: Varying, but base + pattern unless a 32-bit index wrapped around between two lanes of the warp. Addresses
-	// may rely on it, data may not.
+	// may rely on it, data may not. Affine: likewise, and it is nothing but addresses.
 	Guess bool
 }
 

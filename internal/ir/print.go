@@ -282,6 +282,9 @@ func (s Shape) String() string {
 		if s.NoWrapU {
 			b.WriteString("u")
 		}
+		if s.Guess {
+			b.WriteString(", granted")
+		}
 	}
 	if s.Kind == Varying && s.Guess {
 		b.WriteString(", guess " + s.pattern())

@@ -130,6 +130,7 @@ func analyse(st *state) *shapeAnalysis {
 			}
 		}
 	}
+	onlyAddresses(f)
 	return a
 }
 
