@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"slices"
 
 	"kudzu/internal/ir"
 )
@@ -42,17 +43,19 @@ func cse(st *state) error {
 				in.Mask = find(in.Mask)
 			}
 			plain := plainLoad(in)
-			if in.Op == ir.Phi || in.Op.IsTerm() || in.Op.Row().Effects != 0 && !plain || len(in.Results) != 1 || in.Mat != nil {
+			if in.Op == ir.Phi || in.Op.IsTerm() || in.Op.Row().Effects != 0 && !plain || len(in.Results) == 0 || in.Mat != nil {
 				kept = append(kept, in)
 				continue
 			}
 			k := cseKey{in.Op, in.Attr, argKey(in.Args), in.Results[0].Type}
 			for _, o := range seen[k] {
-				if plain && (o.Mask != in.Mask || !unwritten(o, b, kept)) {
+				if plain && (o.Mask != in.Mask || !unwritten(o, b, kept)) || !sameTypes(o.Results, in.Results) {
 					continue
 				}
 				if dom.Dominates(o.Block, b) {
-					with[in.Results[0]] = o.Results[0]
+					for i, r := range in.Results {
+						with[r] = o.Results[i]
+					}
 					continue insts
 				}
 			}
@@ -63,6 +66,10 @@ func cse(st *state) error {
 	}
 	replaceAll(f, with)
 	return nil
+}
+
+func sameTypes(x, y []*ir.Value) bool {
+	return slices.EqualFunc(x, y, func(v, w *ir.Value) bool { return v.Type == w.Type })
 }
 
 func plainLoad(in *ir.Inst) bool {
