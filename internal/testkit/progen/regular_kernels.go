@@ -1,8 +1,11 @@
 package progen
 
+import "fmt"
+
 // Blocks of regular programs: all have whole warps.
 var (
 	rowBlocks  = [][3]uint32{{32, 1, 1}, {64, 1, 1}, {128, 1, 1}, {256, 1, 1}, {32, 4, 1}, {16, 8, 1}}
+	packBlocks = [][3]uint32{{32, 1, 1}, {288, 1, 1}, {320, 1, 1}} // whose warps are not jammed
 	tileBlocks = [][3]uint32{{16, 16, 1}, {32, 8, 1}, {32, 4, 1}, {8, 8, 1}, {32, 2, 1}, {16, 4, 1}}
 )
 
@@ -12,7 +15,7 @@ var regularKernels = []struct {
 	blocks [][3]uint32
 }{
 	{elements, rowBlocks}, {unrolledElements, rowBlocks}, {rowsOfBlocks, rowBlocks}, {products, tileBlocks}, {groups, rowBlocks}, {windows, rowBlocks},
-	{stencil, tileBlocks}, {transposed, tileBlocks}, {chosen, rowBlocks}, {counted, rowBlocks}, {sharedTables, rowBlocks},
+	{stencil, tileBlocks}, {transposed, tileBlocks}, {chosen, rowBlocks}, {packed, packBlocks}, {counted, rowBlocks}, {sharedTables, rowBlocks},
 	{saturated, rowBlocks}, {lookedBack, rowBlocks},
 }
 
@@ -273,10 +276,56 @@ func transposed(k *regular) {
 
 // chosen elements of a tile are put next to each other, in order.
 func chosen(k *regular) {
-	items := []int{1, 2, 4}[k.IntN(3)]
+	vs, keeps, to := k.choice([]int{1, 2, 4}[k.IntN(3)])
+	to = k.u32("mad.lo.u32 $, %s, %d, %s;", k.block, k.threads*len(vs), to)
+	for r, v := range vs {
+		k.when(keeps[r], func() {
+			k.p("st.global.b32 [%s], %s;\n\tadd.u32 %s, %s, 1;", k.at("c", to, 4), v, to, to)
+		})
+	}
+}
+
+// packed are more of them, through a tile in shared memory; places of other lanes may lie between a lane's and the next one's.
+func packed(k *regular) {
+	vs, keeps, to := k.choice([]int{5, 6, 8}[k.IntN(3)])
+	n := k.threads * len(vs)
+	k.p(".shared .align 16 .b8 tile[%d];", 4*n)
+	tile := k.u32("mov.u32 $, tile;")
+	place := func(i string) string { return k.u32("mad.lo.u32 $, %s, 4, %s;", i, tile) }
+	k.loop(k.tid, fmt.Sprint(n), fmt.Sprint(k.threads), func(i string) { k.p("st.shared.b32 [%s], 0;", place(i)) })
+	k.p("bar.sync 0;")
+	if k.IntN(3) == 0 { // from the end
+		to = k.u32("sub.u32 $, %d, %s;", n, k.u32("add.u32 $, %s, %s;", to, k.ones(keeps)))
+	}
+	counted := k.IntN(2) == 0
+	for r, v := range vs {
+		if counted {
+			k.p("@%s st.shared.b32 [%s], %s;", keeps[r], place(to), v)
+			to = k.u32("add.u32 $, %s, %s;", to, k.u32("selp.u32 $, 1, 0, %s;", keeps[r]))
+			continue
+		}
+		k.when(keeps[r], func() { k.p("st.shared.b32 [%s], %s;\n\tadd.u32 %s, %s, 1;", place(to), v, to, to) })
+	}
+	k.p("bar.sync 0;")
+	first := k.u32("mul.lo.u32 $, %s, %d;", k.block, n)
+	k.loop(k.tid, fmt.Sprint(n), fmt.Sprint(k.threads), func(i string) {
+		k.p("st.global.b32 [%s], %s;", k.at("c", k.u32("add.u32 $, %s, %s;", first, i), 4), k.u32("ld.shared.b32 $, [%s];", place(i)))
+	})
+}
+
+// ones is how many of the predicates are set.
+func (k *regular) ones(preds []string) string {
+	sum := k.u32("mov.u32 $, 0;")
+	for _, p := range preds {
+		k.p("@%s add.u32 %s, %s, 1;", p, sum, sum)
+	}
+	return sum
+}
+
+// choice is some numbers a thread, which of them it keeps, and how many of the block's threads before it keep.
+func (k *regular) choice(items int) (vs, keeps []string, to string) {
 	limit := k.threads * k.blocks * items
 	first := k.u32("mul.lo.u32 $, %s, %d;", k.u32("mad.lo.u32 $, %s, %d, %s;", k.block, k.threads, k.tid), items)
-	var vs, keeps []string
 	mine := k.u32("mov.u32 $, 0;")
 	mask := 1 + k.IntN(7)
 	for r := range items {
@@ -296,15 +345,11 @@ func chosen(k *regular) {
 	place := k.u32("mov.u32 $, sums;")
 	warp := k.u32("shr.u32 $, %s, 5;", k.tid)
 	k.p("@%s st.shared.b32 [%s], %s;\n\tbar.sync 0;", k.pred("setp.eq.u32 $, %s, 31;", lane), k.u32("mad.lo.u32 $, %s, 4, %s;", warp, place), upTo)
-	to := k.u32("mad.lo.u32 $, %s, %d, %s;", k.block, k.threads*items, k.u32("sub.u32 $, %s, %s;", upTo, mine))
+	to = k.u32("sub.u32 $, %s, %s;", upTo, mine)
 	for w := range k.threads/32 - 1 {
 		k.p("@%s add.u32 %s, %s, %s;", k.pred("setp.gt.u32 $, %s, %d;", warp, w), to, to, k.u32("ld.shared.b32 $, [%s+%d];", place, 4*w))
 	}
-	for r := range items {
-		k.when(keeps[r], func() {
-			k.p("st.global.b32 [%s], %s;\n\tadd.u32 %s, %s, 1;", k.at("c", to, 4), vs[r], to, to)
-		})
-	}
+	return vs, keeps, to
 }
 
 // counted elements are a histogram in shared memory, which becomes the block's part of the result.
