@@ -97,7 +97,7 @@ func (x traceTool) testDriver(t *testing.T) {
 		"cuCtxCreate_v2(*pctx=context#1, flags=CU_CTX_SCHED_YIELD, dev=0) = CUDA_SUCCESS",
 		`cuModuleGetFunction(*hfunc=scale, hmod=module#1, name="scale") = CUDA_SUCCESS`,
 		"cuStreamCreate(*phStream=stream#1, Flags=CU_STREAM_NON_BLOCKING)",
-		"cuLaunchKernel(scale, grid=4x1x1, block=256x1x1, shared=0, stream=stream#1, params=(p=0x",
+		"(scale, grid=4x1x1, block=256x1x1, shared=0, stream=stream#1, params=(p=0x",
 		", n=1000, by=1.5)) = CUDA_SUCCESS", "scale.cu:7",
 		"bytesize=1152921504606846976) = CUDA_ERROR_OUT_OF_MEMORY", "1 module with 1 text of PTX")
 	modules, err := filepath.Glob(filepath.Join(cpu, trace.ModulesDir, "*.ptx"))

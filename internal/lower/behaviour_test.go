@@ -22,6 +22,7 @@ var notOurs = map[string]string{
 var elsewhere = map[string]string{
 	"memory/vectors_whole":        "blocks wait for each other",
 	"sync/data_with_flags":        "blocks wait for each other",
+	"sync/waits_between_barriers": "blocks wait for each other",
 	"sync/warps_far_ahead":        "warps lean on each other's pace",
 	"sync/warps_far_ahead_parted": "warps lean on each other's pace",
 	"control/launch_kernels":      "kernels launch kernels",
