@@ -79,7 +79,7 @@ func TestCUDA(t *testing.T) {
 	}
 	differ, refused, assembler := 0, 0, 0
 	for i := range *seeds {
-		p := New(catalog(), *firstSeed+uint64(i))
+		p := New(catalog(), *firstSeed+uint64(i)**seedStep)
 		run := func(who string, r *runner) []byte {
 			out, err := r.run(p)
 			if err != nil && strings.Contains(err.Error(), "ptxas") {

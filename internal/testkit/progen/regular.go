@@ -153,17 +153,17 @@ func (k *regular) mixed(x, y string, float bool) string {
 		case 0:
 			return k.f32("fma.rn.f32 $, %s, %s, 0f3F000000;", x, y)
 		case 1:
-			return k.f32("mul.f32 $, %s, %s;", x, y)
+			return k.f32("mul.rn.f32 $, %s, %s;", x, y)
 		case 2:
 			return k.f32("max.f32 $, %s, %s;", x, y)
 		case 3:
-			return k.f32("sub.f32 $, %s, %s;", x, y)
+			return k.f32("sub.rn.f32 $, %s, %s;", x, y)
 		case 4:
 			return k.f32("div.rn.f32 $, %s, %s;", x, y)
 		case 5:
 			return k.f32("selp.f32 $, %s, %s, %s;", x, y, k.pred("setp.lt.f32 $, %s, %s;", x, y))
 		}
-		return k.f32("add.f32 $, %s, %s;", x, y)
+		return k.f32("add.rn.f32 $, %s, %s;", x, y)
 	}
 	switch k.IntN(7) {
 	case 0:
@@ -192,7 +192,7 @@ func (k *regular) kept(float bool) string {
 
 func (k *regular) keep(sum, v string, float bool) {
 	if float {
-		k.p("%s %s, %s, %s;", []string{"add.f32", "max.f32", "add.f32"}[k.IntN(3)], sum, sum, v)
+		k.p("%s %s, %s, %s;", []string{"add.rn.f32", "max.f32", "add.rn.f32"}[k.IntN(3)], sum, sum, v)
 	} else {
 		k.p("%s %s, %s, %s;", []string{"add.s32", "xor.b32", "max.u32"}[k.IntN(3)], sum, sum, v)
 	}
@@ -241,11 +241,11 @@ func (k *regular) when(p string, body func()) {
 func (k *regular) all(v string, float bool) string {
 	add, typ := "add.s32", "b32"
 	if float {
-		add, typ = "add.f32", "f32"
+		add, typ = "add.rn.f32", "f32"
 	}
 	sum := func(x, y string) string {
 		if float {
-			return k.f32("add.f32 $, %s, %s;", x, y)
+			return k.f32("add.rn.f32 $, %s, %s;", x, y)
 		}
 		return k.u32("add.s32 $, %s, %s;", x, y)
 	}

@@ -438,5 +438,6 @@ func saturated(k *regular) {
 	over := k.pred("setp.lt.u64 $, %s, %s;", room, i)
 	k.p("add.s64 %s, %s, %s;", i, i, step)
 	k.p("@%s bra NEXT;\n\tselp.b64 %s, 0x7fffffffffffffff, %s, %s;", never, i, i, over)
-	k.p("NEXT:\n\t@%s bra ROUND;", k.pred("setp.lt.s64 $, %s, %s;", i, n))
+	k.p("NEXT:")
+	k.p("@%s bra ROUND;", k.pred("setp.lt.s64 $, %s, %s;", i, n))
 }
