@@ -57,11 +57,13 @@ func Forcible() []string {
 	return names
 }
 
-// Plain is the setting of Config.Force that leaves out all that only makes code faster.
+// Plain is the setting of Config.Force that leaves out all that only makes code faster. Width also says what is too large for vectors.
 func Plain() map[string]bool {
 	none := map[string]bool{}
 	for _, name := range Forcible() {
-		none[name] = false
+		if name != "width" {
+			none[name] = false
+		}
 	}
 	return none
 }

@@ -27,8 +27,12 @@ func emitExtend(e *emitter, in *ir.Inst) {
 		e.setGuess(r, e.Convert(name, x, to))
 		return
 	}
-	last := e.Add(x, ll.Int(x.T, ll.Wrap(laneOffset(in.Args[0].Shape, e.w-1), x.T.ElemBits())))
-	wraps := e.And(e.ICmp("slt", x, x.Int(0)), e.ICmp("sge", last, x.Int(0)))
+	far := int64(0) // the lane furthest above lane 0, which need not be the last one
+	for l := range e.w {
+		far = max(far, laneOffset(in.Args[0].Shape, l))
+	}
+	top := e.Add(x, ll.Int(x.T, ll.Wrap(far, x.T.ElemBits())))
+	wraps := e.And(e.ICmp("slt", x, x.Int(0)), e.ICmp("sge", top, x.Int(0)))
 	e.setGuess(r, e.Select(wraps, e.SExt(x, to), e.ZExt(x, to)))
 }
 
