@@ -244,11 +244,15 @@ func repair(f *ir.Func, vals map[*ir.Value]*ir.Value) {
 	head := newHeads(f)
 	vars := map[*ir.Value]*ssaVar{}
 	// Phis at every join would keep what is the same in all iterations of a loop from being known as that.
-	meet := newMeetings(dom)
+	meet, of := newMeetings(dom), map[[2]*ir.Block]bitset{}
 	for v, w := range vals {
 		s := newSSA(head, v.Type)
 		s.out[v.Def.Block], s.out[w.Def.Block] = v, w
-		s.dom, s.meet = dom, meet.of(v.Def.Block, w.Def.Block)
+		at := [2]*ir.Block{v.Def.Block, w.Def.Block}
+		if of[at] == nil {
+			of[at] = meet.of(at[:]...)
+		}
+		s.dom, s.meet = dom, of[at]
 		vars[v], vars[w] = s, s
 	}
 	bad := func(v *ir.Value, at *ir.Block) bool {

@@ -52,12 +52,17 @@ func TestFinish(t *testing.T) {
 			t.Fatal("it is not in the cache")
 		}
 	}
-	// Who finished may have more to write, and the folder goes with the test.
+	lockFinishing(t, store) // who finished may have more to write, and the folder goes with the test
+}
+
+// lockFinishing waits until no process finishes, and lets none before the test ends.
+func lockFinishing(t *testing.T, store *cache.Cache) {
+	t.Helper()
 	f, err := os.OpenFile(filepath.Join(store.Dir(), "finishing"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +71,7 @@ func TestFinish(t *testing.T) {
 // One process finishes at a time: where another does, ours ends with its program.
 func TestFinishOnce(t *testing.T) {
 	store := cache.Open(cache.Config{Dir: filepath.Join(t.TempDir(), "c")})
-	f, err := os.OpenFile(filepath.Join(store.Dir(), "finishing"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	lockFinishing(t, store)
 	req, end := begunBehind(t, store)
 	time.Sleep(time.Second) // it ends now, if it does
 	end()
