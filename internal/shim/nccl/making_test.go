@@ -175,7 +175,8 @@ func playMaking(a *actor, n int) error {
 		case err == nil:
 			continue
 		case errors.Is(err, errNeverCame):
-			if how != "init" && (how != "grow" || victim != old && (victim != 0 || a.rank != old)) {
+			// A new rank may come to the hub when rank 0, which has it, was killed, or has heard of another and is gone.
+			if how != "init" && (how != "grow" || victim != old && a.rank != old) {
 				return err
 			}
 			return nil
